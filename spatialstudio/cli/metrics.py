@@ -8,7 +8,7 @@ from typing import Any
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
 from spatialstudio.application.evaluate.metrics import all_metrics, choose_metrics
-from spatialstudio.application.questions.question_scores import question_scores
+from spatialstudio.application.questions.question_report import question_scores
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.options import add_command
 from spatialstudio.cli.printing import aligned, show_json, show_lines, show_table

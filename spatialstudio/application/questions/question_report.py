@@ -1,8 +1,9 @@
 """Reports on multiple-choice questions: data, recorded answers, runs, and methods compared."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from spatialstudio.application.questions.question_files import (
@@ -11,6 +12,7 @@ from spatialstudio.application.questions.question_files import (
 )
 from spatialstudio.application.questions.question_folder import AskPlan, open_run
 from spatialstudio.application.questions.question_run import QuestionRun
+from spatialstudio.domain.metric_table import QUESTIONS, PictureScores
 from spatialstudio.domain.multiple_choice import (
     AnswerCost,
     ChoiceFigures,
@@ -106,6 +108,28 @@ def leaderboard(folders: Iterable[Path]) -> Sequence[Mapping[str, Any]]:
             }
         )
     return sorted(rows, key=lambda row: -(row["overall"] or 0))
+
+
+def question_scores(folders: Iterable[Path]) -> Iterator[PictureScores]:
+    """Yield the share of right answers about each answered picture.
+
+    Args:
+        folders: Folders of runs of questions.
+
+    Raises:
+        StoreError: A folder holds no run, or its questions have changed.
+    """
+    for folder in folders:
+        _, run = open_run(folder)
+        for item in run.items():
+            counted = [each for each in item.voted.is_right if each is not None]
+            if item.picture is not None and item.voted.is_answered and counted:
+                yield PictureScores(
+                    name=item.picture.stem,
+                    prompt=item.questions.prompt,
+                    scores={QUESTIONS: mean(map(float, counted))},
+                    path=item.picture,
+                )
 
 
 def checked_questions(

@@ -73,16 +73,7 @@ class QuestionsPanel(Panel):
         self._state = TextLabel(
             tr("Open the answers of a run, ask about pictures, or write questions."), Tone.MUTED
         )
-        self._segments = Segments(
-            tr("Shown"),
-            {
-                Shown.ANSWERS: (tr("Answers"), tr("Each question with its votes and reasons")),
-                Shown.ACCURACY: (tr("Accuracy"), tr("By sub-domain and method")),
-                Shown.ASK: (tr("Ask"), tr("Ask an answerer about pictures")),
-                Shown.WRITE: (tr("Write"), tr("Write and edit questions on the prompt")),
-            },
-        )
-        self._segments.choice_picked.connect(self._show_page)
+        self._segments = self._make_segments()
         self._form = AskForm()
         self._form.show_answerers(answerers_of(context.studio))
         self._form.estimate_asked.connect(partial(self._ask, only_estimates=True))
@@ -147,6 +138,19 @@ class QuestionsPanel(Panel):
         self._questions.show_rows(())
         self._details.setText("")
         self._show_accuracy(view)
+
+    def _make_segments(self) -> Segments:
+        segments = Segments(
+            tr("Shown"),
+            {
+                Shown.ANSWERS: (tr("Answers"), tr("Each question with its votes and reasons")),
+                Shown.ACCURACY: (tr("Accuracy"), tr("By sub-domain and method")),
+                Shown.ASK: (tr("Ask"), tr("Ask an answerer about pictures")),
+                Shown.WRITE: (tr("Write"), tr("Write and edit questions on the prompt")),
+            },
+        )
+        segments.choice_picked.connect(self._show_page)
+        return segments
 
     def _make_answers(self) -> QWidget:
         page = QWidget()

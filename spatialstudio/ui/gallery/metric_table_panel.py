@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
 from spatialstudio.application.evaluate.metrics import all_metrics
-from spatialstudio.application.questions.question_scores import question_scores
+from spatialstudio.application.questions.question_report import question_scores
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.metric_table import Disagreement, MetricPair, MetricTable

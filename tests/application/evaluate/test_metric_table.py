@@ -10,7 +10,7 @@ import pytest
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
 from spatialstudio.application.evaluate.metrics import all_metrics, choose_metrics
-from spatialstudio.application.questions.question_scores import question_scores
+from spatialstudio.application.questions.question_report import question_scores
 from spatialstudio.domain.errors import SettingsError, StoreError
 from tests.application.questions.answerers import FakeAnswerer, always_right
 from tests.application.questions.folders import asked_folder
