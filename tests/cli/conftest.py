@@ -111,13 +111,13 @@ class FakeTrainer:
 class InterruptedBackend(FakeBackend):
     """Generates, and raises SIGINT after the first step."""
 
-    def generate(self, request, model, token, report):
+    def generate(self, request, model, token, report, rate=None, start=None):
         def interrupt(event):
             report(event)
             if isinstance(event, StepEvent):
                 signal.raise_signal(signal.SIGINT)
 
-        return super().generate(request, model, token, interrupt)
+        return super().generate(request, model, token, interrupt, rate, start)
 
 
 @dataclass

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from spatialstudio.domain.errors import OutOfMemory
+from spatialstudio.domain.errors import DetectorError, OutOfMemory
 from tests.cli.conftest import InterruptedBackend
 from tests.fakes import FakeBackend, FakeDetector
 
@@ -24,6 +24,18 @@ class RisingDetector(FakeDetector):
         score = self.scores[len(self.backend.requests) - 1]
         dog, car = seen.detections
         return replace(seen, detections=(dog, replace(car, score=score)))
+
+
+@dataclass
+class VanishingDetector(RisingDetector):
+    """Is on a server that does not answer from one picture on, counted from 1."""
+
+    gone_from: int = 2
+
+    def detect(self, image, mentions):
+        if len(self.backend.requests) >= self.gone_from:
+            raise DetectorError("The server does not answer.", hint="Start it.")
+        return super().detect(image, mentions)
 
 
 @dataclass
@@ -169,6 +181,26 @@ def test_an_interrupted_loop_continues(terminal, registry, runs):
     assert stopped.code == 130
     assert done.code == 0
     assert json.loads(done.out)["is_over"]
+
+
+def test_a_server_that_is_gone_keeps_the_pictures_so_far_and_the_loop_continues(
+    terminal, registry, runs
+):
+    with_scores(registry, 0.3, 0.3, 0.5, 0.9)
+    detector = registry.detector_made
+    registry.detector_made = VanishingDetector(backend=registry.backend_made, gone_from=2)
+
+    failed = terminal("refine", PROMPT, "--out", runs, "--json")
+    registry.detector_made = detector
+    first, lost = json.loads(failed.out)["rounds"]
+    done = terminal("refine", first["picture"], "--out", runs, "--json")
+
+    answer = json.loads(done.out)
+    assert failed.code == 1
+    assert (lost["da_score"], lost["problem"]) == (None, "The server does not answer.")
+    assert "Continuing a refinement" in done.err
+    assert answer["rounds"][0] == first
+    assert (answer["is_over"], answer["best"]) == (True, 3)
 
 
 def test_stored_answers_are_replayed_by_other_rules_without_drawing(terminal, registry, runs):

@@ -1,11 +1,15 @@
 """The command ``repair``."""
 
+import json
+
 import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.domain.errors import DetectorError, OutOfMemory
 from spatialstudio.domain.repair import Region
-from tests.fakes import FakeDetector
+from tests.cli.conftest import InterruptedBackend
+from tests.fakes import FakeBackend, FakeDetector
 
 PROMPT = "a dog to the left of a car"
 LEFT = "0,0.1,0.5,0.8"
@@ -17,6 +21,13 @@ class DoglessDetector(FakeDetector):
     def detect(self, image, mentions):
         seen = super().detect(image, mentions)
         return type(seen)(detections=seen.detections[1:], masks=seen.masks[1:])
+
+
+class UnreachableDetector(FakeDetector):
+    """Is on a server that does not answer."""
+
+    def detect(self, image, mentions):
+        raise DetectorError("The server does not answer.", hint="Start it.")
 
 
 @pytest.fixture
@@ -83,6 +94,34 @@ def test_what_cannot_be_repaired_is_explained(terminal, picture, registry, optio
     assert done.code != 0
     assert told in done.err
     assert len(registry.backend_made.requests) == drawn
+
+
+@pytest.mark.parametrize("end", ["memory", "interrupt", "judge"])
+def test_a_repair_that_ended_early_keeps_the_picture_and_can_be_drawn_again(
+    terminal, registry, picture, folder, end
+):
+    backend, detector = registry.backend_made, registry.detector_made
+    before = picture.read_bytes()
+    words = ("repair", picture, "--region", LEFT, "--out", folder, "--json")
+    if end == "memory":
+        memory = OutOfMemory("Not enough memory.", hint="Close other programs.")
+        registry.backend_made = FakeBackend(error=memory)
+    elif end == "interrupt":
+        registry.backend_made = InterruptedBackend()
+    else:
+        registry.detector_made = UnreachableDetector()
+
+    failed = terminal(*words)
+    registry.backend_made, registry.detector_made = backend, detector
+    done = terminal(*words)
+
+    assert failed.code == {"memory": 1, "interrupt": 130, "judge": 1}[end]
+    assert picture.read_bytes() == before
+    assert done.code == 0
+    assert json.loads(done.out)["verdicts"]
+    assert len(list(folder.glob("*.png"))) == (3 if end == "judge" else 2)
+    with Image.open(picture) as stored:
+        assert np.array_equal(backend.starts[-1], np.array(stored))
 
 
 def test_a_region_of_three_numbers_is_a_usage_error(terminal, picture):
