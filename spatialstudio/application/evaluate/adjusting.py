@@ -68,7 +68,14 @@ class Adjusting:
         if adjustment is not None:
             verdict = verdict_on(self.adjusted(run, adjustment), relation_id)
             others = (*others, AdjustedVerdict(verdict=verdict, adjustment=adjustment))
-        evaluation = replace(run.evaluation, adjusted=others)
+        self.keep_evaluation(run, replace(run.evaluation, adjusted=others))
+
+    def keep_evaluation(self, run: OpenRun, evaluation: Evaluation) -> None:
+        """Replace the evaluation of the open run, in its files as well if it is stored.
+
+        Raises:
+            StoreError: The run's files cannot be written.
+        """
         if run.path is not None:
             self._store().judge(run.path, evaluation)
         self._session.set_evaluation(evaluation)

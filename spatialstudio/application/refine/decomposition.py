@@ -39,8 +39,9 @@ def with_assertion(
 ) -> Assertions:
     """Return assertions with one changed.
 
-    A changed assertion no longer belongs to an object or relation, as its words may say something
-    else: only a question answerer answers it, not the detections.
+    Another question about the same statement still belongs to its object or relation. A changed
+    statement does not, as it may say something else: only a question answerer answers it, not the
+    detections.
     """
     items = tuple(
         _changed(each, text, question) if each.id == assertion_id else each
@@ -84,8 +85,8 @@ def has_log_chances(score: DaScore | None) -> bool:
 
 
 def _changed(assertion: Assertion, text: str, question: str) -> Assertion:
-    if (text, question) == (assertion.text, assertion.question):
-        return assertion
+    if text == assertion.text:
+        return replace(assertion, question=question)
     return Assertion(id=assertion.id, text=text, question=question, weight=assertion.weight)
 
 

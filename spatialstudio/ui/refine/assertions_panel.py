@@ -5,6 +5,7 @@ from dataclasses import replace
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.application.refine.decomposition import (
     at_temperature,
@@ -16,6 +17,7 @@ from spatialstudio.application.refine.decomposition import (
 )
 from spatialstudio.application.session import RunChanged, SceneChanged
 from spatialstudio.domain.assertion import DA_RECOMMENDED, AssertionId, Assertions
+from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
@@ -149,11 +151,17 @@ class AssertionsPanel(Panel):
         )
 
     def _use_temperature(self, chosen: tuple[RequestId, float]) -> None:
-        """Score the stored answers of a picture again, if it is open."""
+        """Score the stored answers of a picture again, if it is open, and store the score."""
         run_id, temperature = chosen
         run = self._studio.session.run
-        if run is not None and run.id == run_id and run.evaluation is not None:
-            self._studio.session.set_evaluation(at_temperature(run.evaluation, temperature))
+        if run is None or run.id != run_id or run.evaluation is None:
+            return
+        try:
+            evaluation = at_temperature(run.evaluation, temperature)
+            self._studio.adjusting.keep_evaluation(run, evaluation)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Storing the DA-score")))
+            self._clock.request()
 
     def _draw(self) -> None:
         shown = self._assertions

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from spatialstudio.domain.assertion import DA_RECOMMENDED, AssertionScore, DaScore, YesNoChances
+from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.questions.da_score import assertions_of, score_again
 from spatialstudio.ui.refine.assertions_panel import AssertionsPanel
@@ -57,11 +58,17 @@ def test_the_assertions_of_the_scene_are_shown_in_the_order_of_the_prompt(panel,
 def test_a_changed_question_is_asked_about_the_next_pictures(qtbot, panel, studio, engine, context):
     type_in(qtbot, line(panel, "Question 1"), "is there a small dog?")
     changed = studio.assertions.items[0]
-    assert (changed.question, changed.mention_id) == ("is there a small dog?", None)
+    assert (changed.question, changed.mention_id) == ("is there a small dog?", "m1")
     studio.queue.add(studio.new_request())
     assert engine.jobs[-1].assertions is studio.assertions
     context.edits.undo()
     assert studio.assertions is None
+
+
+def test_a_changed_statement_no_longer_belongs_to_its_object(qtbot, panel, studio):
+    type_in(qtbot, line(panel, "Assertion 1"), "there is a large dog")
+    changed = studio.assertions.items[0]
+    assert (changed.text, changed.mention_id) == ("there is a large dog", None)
 
 
 def test_assertions_are_added_and_removed(qtbot, panel, studio):
@@ -114,6 +121,27 @@ def test_the_temperature_scores_the_stored_answers_again(qtbot, panel, studio, a
     assert warm.value < asked.value
     qtbot.waitUntil(lambda: f"{warm.value:.2f}" in panel._score.text())
     context.edits.undo()
+    assert studio.session.run.evaluation.da_score == asked
+
+
+def test_the_temperature_is_stored_with_the_run(qtbot, panel, studio, asked, context):
+    qtbot.waitUntil(lambda: studio.session.run.path is not None)
+    panel._temperature.setValue(4)
+
+    stored = studio.read_run(studio.session.run.path).evaluation.da_score
+    assert stored == studio.session.run.evaluation.da_score
+    assert stored.settings.temperature == 4
+    assert stored.scores[0].chances == asked.scores[0].chances
+
+
+def test_a_temperature_that_cannot_be_stored_is_reported(qtbot, panel, studio, asked, monkeypatch):
+    def refuse(*_):
+        raise StoreError("The folder cannot be written.", hint="Choose another.")
+
+    monkeypatch.setattr(studio.adjusting, "keep_evaluation", refuse)
+    with qtbot.waitSignal(panel.problem_met):
+        panel._temperature.setValue(4)
+    qtbot.waitUntil(lambda: panel._temperature.value() == 1)
     assert studio.session.run.evaluation.da_score == asked
 
 
