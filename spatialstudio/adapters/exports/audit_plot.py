@@ -1,10 +1,12 @@
 """Figures of audits for papers: the risk-coverage curve and the reliability diagram."""
 
 from collections.abc import Callable, Iterator, Sequence
+from math import ceil
 from pathlib import Path
 
 from spatialstudio.adapters.exports.figure_parts import LARGE, LINE_HEIGHT, MARGIN, SMALL
 from spatialstudio.adapters.exports.lettering import wrap_lines
+from spatialstudio.adapters.exports.paper_figure import ticks_up_to
 from spatialstudio.adapters.exports.write_figure import figure_file
 from spatialstudio.domain.audit_figures import FigureCaption, ReliabilityBin, RiskPoint
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Point, Text, box
@@ -17,6 +19,8 @@ LABELS = 34.0
 """Room for the labels of the vertical axis."""
 TICKS = 5
 DOT = 2.0
+KEY = 66.0
+"""Distance of the key's dot from the right edge, points."""
 BAR_OPACITY = 0.35
 HIGHEST_RISK = 0.1
 """Least range of the risk axis."""
@@ -67,7 +71,7 @@ def risk_coverage_drawing(
     """Draw risk over coverage as a step curve, with the operating point of a threshold."""
     colours = look.palette.colours
     covered = sorted((point for point in curve if point.covered), key=lambda each: each.coverage)
-    most = max([HIGHEST_RISK, *(point.risk for point in covered)])
+    most = _round_limit(max([HIGHEST_RISK, *(point.risk for point in covered)]))
     place = _placer(most)
     steps: list[Point] = []
     for before, point in zip([None, *covered], covered, strict=False):
@@ -78,11 +82,13 @@ def risk_coverage_drawing(
         items.append(Line(points=tuple(steps), colour=colours["accent"], width=1.5))
     chosen = [point for point in covered if point.threshold == threshold]
     for point in chosen:
-        x, y = place(point.coverage, point.risk)
-        dot = box(x - DOT, y - DOT, 2 * DOT, 2 * DOT)
-        items.append(Line(points=dot, fill=colours["text"], is_closed=True))
+        right, top = place(1.0, most)
+        for x, y in (place(point.coverage, point.risk), (right - KEY, top - 8)):
+            dot = box(x - DOT, y - DOT, 2 * DOT, 2 * DOT)
+            items.append(Line(points=dot, fill=colours["text"], is_closed=True))
         label = f"threshold {point.threshold:.2f}"
-        items.append(Text(at=(x, y - 6), text=label, colour=colours["text"], size=SMALL))
+        at = (right, top - 6)
+        items.append(Text(at=at, text=label, colour=colours["text"], size=SMALL, anchor=Anchor.END))
     return _captioned(items, caption, look)
 
 
@@ -129,28 +135,34 @@ def _placer(most: float) -> Callable[[float, float], Point]:
     return place
 
 
+def _round_limit(most: float) -> float:
+    """Return the next tick at or above a positive value."""
+    spacing = ticks_up_to(most, TICKS)[1]
+    return spacing * ceil(most / spacing - 1e-9)
+
+
 def _axes(across: str, down: str, most: float, look: ExportLook) -> Iterator[Item]:
     colours, place = look.palette.colours, _placer(most)
     left, top = place(0.0, most)
     frame = box(left, top, SIDE, SIDE)
     yield Line(points=frame, colour=colours["line"], width=0.5, is_closed=True)
     yield Text(at=(left, top - 6), text=down, colour=colours["text"], size=LARGE)
-    for tick in range(TICKS + 1):
-        share = tick / TICKS
+    for share in ticks_up_to(1.0, TICKS):
         x, foot = place(share, 0.0)
-        _, y = place(0.0, most * share)
         yield Line(points=((x, foot), (x, foot + 3)), colour=colours["line"], width=0.5)
-        yield Line(points=((left - 3, y), (left, y)), colour=colours["line"], width=0.5)
         yield Text(
             at=(x, foot + LINE_HEIGHT),
-            text=f"{share:.1f}",
+            text=f"{share:g}",
             colour=colours["muted"],
             size=SMALL,
             anchor=Anchor.MIDDLE,
         )
+    for value in ticks_up_to(most, TICKS):
+        _, y = place(0.0, value)
+        yield Line(points=((left - 3, y), (left, y)), colour=colours["line"], width=0.5)
         yield Text(
             at=(left - 5, y + 3),
-            text=f"{most * share:.2g}",
+            text=f"{value:g}",
             colour=colours["muted"],
             size=SMALL,
             anchor=Anchor.END,

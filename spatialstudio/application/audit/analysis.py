@@ -5,6 +5,7 @@ from contextlib import suppress
 from functools import partial
 
 from spatialstudio.application.audit.audits import (
+    FITS,
     AgreementReport,
     CalibrationReport,
     agreement_report,
@@ -45,6 +46,7 @@ class AuditAnalysis:
         clashes: Labels of one rater that differ between files.
         agreement: Confusion and agreement.
         calibration: Reliability and the threshold search; None with too few evaluated samples.
+        map_errors: Calibration error after each map of ``FITS``, fitted on other folds.
         study: Agreement of metrics with people.
         quality: Consistency of each rater with a session, by name.
     """
@@ -56,6 +58,7 @@ class AuditAnalysis:
     clashes: tuple[LabelClash, ...]
     agreement: AgreementReport
     calibration: CalibrationReport | None
+    map_errors: Mapping[str, float | None]
     study: tuple[MetricReport, ...]
     quality: Mapping[str, RaterQuality]
 
@@ -146,6 +149,7 @@ def analyse(
         with suppress(SettingsError):  # too few of its pictures have answers
             study.append(compare_metric(name, scores, people))
     progress(len(metrics), len(metrics) + 1)
+    reports = _calibrations(samples)
     return AuditAnalysis(
         session_id=state.session.id,
         items={item.candidate.id: item for item in (*sample, *state.session.items)},
@@ -153,14 +157,15 @@ def analyse(
         labels=labels,
         clashes=clashes,
         agreement=agreement_report(samples, labels),
-        calibration=_calibration(samples),
+        calibration=reports[FIT] if reports else None,
+        map_errors={name: report.calibrated_error for name, report in reports.items()},
         study=tuple(study),
         quality={each.session.rater: rater_quality(each) for each in every},
     )
 
 
-def _calibration(samples: Sequence[AuditedSample]) -> CalibrationReport | None:
+def _calibrations(samples: Sequence[AuditedSample]) -> Mapping[str, CalibrationReport]:
     try:
-        return calibration_report(samples, FIT, FOLDS, 0)
+        return {name: calibration_report(samples, name, FOLDS, 0) for name in FITS}
     except SettingsError:
-        return None
+        return {}

@@ -14,6 +14,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 
 FIGURE_ENDINGS = ("svg", "pdf", "png")
+TABLE_ENDINGS = ("csv", "tex")
 CURVE_COLUMNS = ("tau", "coverage", "risk", "accuracy", "n_covered", "n_evaluated")
 FIGURE_COLUMNS = ("figure", "value", "low", "high", "n")
 BIN_COLUMNS = ("from", "to", "verdicts", "confidence", "accuracy")

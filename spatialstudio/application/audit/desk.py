@@ -100,6 +100,7 @@ class AuditDesk:
             SettingsError: The filter is invalid.
         """
         library = self._library()
+        library.refresh()  # the gallery may not have scanned it yet
         entries = library.entries(library.list(line))
         return tuple(
             item for entry in entries if not entry.is_missing for item in items_of_run(entry)

@@ -3,6 +3,12 @@
 from collections.abc import Iterator
 
 from spatialstudio.application.audit.analysis import AuditAnalysis
+from spatialstudio.application.audit.audit_report import (
+    TABLE_ENDINGS,
+    agreement_table,
+    contents_of,
+    study_table,
+)
 from spatialstudio.application.audit.audits import AgreementReport
 from spatialstudio.application.audit.human_study import MetricReport
 from spatialstudio.domain.audit_figures import OUTCOMES
@@ -10,6 +16,7 @@ from spatialstudio.domain.interval import Interval
 from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.figure_table import FigureTable
 from spatialstudio.ui.framework.panel_api import WindowContext
+from spatialstudio.ui.widgets.builders import flow, push_button
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 FIGURE_NAMES = {"accuracy": "Accuracy", "precision": "Precision", "recall": "Recall", "f1": "F1"}
@@ -26,10 +33,16 @@ class AgreementPanel(AnalysisPanel):
         self._figures = FigureTable(tr("Agreement with intervals"))
         self._study = FigureTable(tr("Metrics against people"))
         self._notes = TextLabel(tone=Tone.MUTED, small=True)
-        self.lay_out(self._confusion, self._figures, self._study, self._notes)
+        self._analysis: AuditAnalysis | None = None
+        tip = tr("Table as CSV or LaTeX")
+        agreement = push_button(tr("Export agreement…"), self._ask_agreement, tip=tip)
+        study = push_button(tr("Export metrics…"), self._ask_study, tip=tip)
+        exports = flow(agreement, study, gap=0.5)
+        self.lay_out(self._confusion, self._figures, self._study, exports, self._notes)
 
     def show_analysis(self, analysis: AuditAnalysis | None) -> None:
         """Show confusion, agreement and the human study."""
+        self._analysis = analysis
         if analysis is None:
             for table in (self._confusion, self._figures, self._study):
                 table.show_rows((), ())
@@ -49,6 +62,16 @@ class AgreementPanel(AnalysisPanel):
         self._study.show_rows(columns, [row for each in analysis.study for row in _study(each)])
         self._study.setVisible(bool(analysis.study))
         self._notes.setText("\n".join(_notes_of(analysis)))
+
+    def _ask_agreement(self) -> None:
+        if analysis := self._analysis:
+            table = agreement_table(analysis.agreement)
+            self.ask_export("agreement.csv", TABLE_ENDINGS, lambda to: contents_of(to, table, None))
+
+    def _ask_study(self) -> None:
+        if analysis := self._analysis:
+            table = study_table(analysis.study)
+            self.ask_export("metrics.csv", TABLE_ENDINGS, lambda to: contents_of(to, table, None))
 
 
 def _figures_of(report: AgreementReport) -> Iterator[tuple[str, str]]:

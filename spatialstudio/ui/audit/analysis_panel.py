@@ -1,13 +1,19 @@
 """A dock that shows a part of the analysis, or why there is none yet."""
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.audit.analysis import (
     AuditAnalysed,
     AuditAnalysing,
     AuditAnalysis,
 )
+from spatialstudio.application.error_reports import report_on
+from spatialstudio.domain.errors import StudioError
+from spatialstudio.ui.framework.confirmation import file_to_write
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import Part, column, grow
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
@@ -59,6 +65,32 @@ class AnalysisPanel(Panel):
             self._state.setVisible(bool(words))
             self._content.setVisible(not words)
             self.show_analysis(None if words else analysis)
+
+    def ask_export(
+        self, name: str, endings: Sequence[str], content: Callable[[Path], bytes]
+    ) -> None:
+        """Ask for a file and write it.
+
+        Args:
+            name: Suggested name, whose ending is the default.
+            endings: Endings on offer.
+            content: Returns the content of a file by its ending.
+        """
+        kinds = " ".join(f"*.{each}" for each in endings)
+        chosen, _ = QFileDialog.getSaveFileName(self.window(), tr("Export"), name, f"({kinds})")
+        ending = Path(name).suffix.lstrip(".")
+        target = file_to_write(self.window(), Path(chosen), ending) if chosen else None
+        if target is not None:
+            self.write_export(target, content)
+
+    def write_export(self, target: Path, content: Callable[[Path], bytes]) -> None:
+        """Write a file; an error is reported."""
+        try:
+            self._desk.audits.files.write(target, content(target), overwrite=True)
+        except StudioError as error:
+            self.problem_met.emit(report_on(error, tr("Exporting")))
+        else:
+            self._context.toasts.tell(tr("Wrote {name}.").format(name=target.name))
 
 
 def _reason(event: AuditAnalysed) -> str:

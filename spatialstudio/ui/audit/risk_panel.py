@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QListWidget, QListWidgetItem
+from PySide6.QtWidgets import QCheckBox, QListWidget, QListWidgetItem
 
 from spatialstudio.application.audit.analysis import AuditAnalysis
 from spatialstudio.application.audit.audit_report import (
     FIGURE_ENDINGS,
+    TABLE_ENDINGS,
     contents_of,
     curve_caption,
     curve_table,
@@ -16,10 +17,9 @@ from spatialstudio.application.audit.curve import RiskCurve, curve_of, is_wrong
 from spatialstudio.application.audit.sessions import sentence_of
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.audit_figures import AuditedSample, HumanUndecidable
-from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.errors import ExportError, StudioError
 from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.audit_plots import CurvePoint, RiskPlot
-from spatialstudio.ui.framework.confirmation import file_to_write
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.run.widgets.fields import share_field
@@ -183,19 +183,18 @@ class RiskPanel(AnalysisPanel):
         self._context.toasts.tell(words.format(name=name))
 
     def _ask_export(self) -> None:
-        endings = " ".join(f"*.{each}" for each in (*FIGURE_ENDINGS, "csv", "tex"))
-        name, _ = QFileDialog.getSaveFileName(
-            self.window(), tr("Export the curve"), "risk-coverage.pdf", f"({endings})"
-        )
-        target = file_to_write(self.window(), Path(name), "pdf") if name else None
-        if target is not None:
-            self.export(target)
+        endings = (*FIGURE_ENDINGS, *TABLE_ENDINGS)
+        self.ask_export("risk-coverage.pdf", endings, self.content_of)
 
-    def export(self, target: Path) -> None:
-        """Write the curve as a figure or a table; the ending selects the format."""
+    def content_of(self, target: Path) -> bytes:
+        """Return the curve as a figure or a table; the ending selects the format.
+
+        Raises:
+            ExportError: There is no curve, or no such format.
+        """
         curve, analysis = self._curve, self._analysis
         if curve is None or analysis is None:
-            return
+            raise ExportError("There is no curve to export.")
         raters = ", ".join(sorted({label.rater for label in analysis.labels}))
         weights = tr("weighted to the population") if curve.weighted else tr("unweighted")
         open_ = tr("UNDECIDABLE of people: {how}").format(how=curve.undecidable.value)
@@ -207,16 +206,10 @@ class RiskPanel(AnalysisPanel):
         audits = self._desk.audits
         at = curve.at(self._threshold).threshold
         marked = min((p.threshold for p in curve.points if p.threshold >= at), default=None)
-        try:
-            content = contents_of(
-                target,
-                curve_table(curve.points),
-                lambda ending: audits.figures.risk_coverage(
-                    curve.points, marked, caption, audits.look, ending
-                ),
-            )
-            audits.files.write(target, content, overwrite=True)
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Exporting the curve")))
-        else:
-            self._context.toasts.tell(tr("Wrote {name}.").format(name=target.name))
+        return contents_of(
+            target,
+            curve_table(curve.points),
+            lambda ending: audits.figures.risk_coverage(
+                curve.points, marked, caption, audits.look, ending
+            ),
+        )

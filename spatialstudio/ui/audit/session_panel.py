@@ -178,6 +178,7 @@ def _facts_of(state: SessionState, progress: Progress) -> tuple[tuple[str, str],
     session = state.session
     facts = [
         (tr("Rater"), session.rater),
+        *([(tr("Task"), tr("adjudication"))] if session.is_adjudication else []),
         (tr("Votes"), tr("{done} of {total}").format(done=progress.done, total=progress.total)),
     ]
     if progress.skipped:

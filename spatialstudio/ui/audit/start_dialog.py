@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFileDialog, QFormLay
 from spatialstudio.application.audit.audits import ALLOCATIONS, PUBLISHED_ALLOCATION
 from spatialstudio.application.audit.sessions import SessionPlan, preview_sample
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.domain.audit import AuditItem, StratifiedSample
+from spatialstudio.domain.audit import AuditItem, StratifiedSample, Stratum
 from spatialstudio.domain.audit_session import AuditTask
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.ui.audit.widgets.figure_table import FigureTable
@@ -248,7 +248,12 @@ class StartDialog(TitledDialog):
 
     def _show_counts(self, sample: StratifiedSample) -> None:
         rows = [
-            (f"{key.method} · {key.relation}", key.verdict.value, str(drawn), str(all_))
+            (
+                f"{key.method} · {key.relation.replace('_', ' ')}",
+                key.verdict.value,
+                str(drawn),
+                str(all_),
+            )
             for key, (drawn, all_) in sorted(sample.sizes.items(), key=lambda each: each[0].key)
         ]
         columns = (tr("Method and relation"), tr("Verdict"), tr("Drawn"), tr("Of"))
@@ -278,6 +283,10 @@ class StartDialog(TitledDialog):
 def _said(texts: tuple[str, str]) -> tuple[str, str]:
     text, tip = texts
     return tr(text), tr(tip)
+
+
+def _name_of_stratum(stratum: Stratum) -> str:
+    return f"{stratum.method} · {stratum.relation.replace('_', ' ')}"
 
 
 def _name_of(path: Path) -> str:

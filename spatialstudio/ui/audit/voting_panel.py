@@ -185,14 +185,19 @@ class VotingPanel(Panel):
         else:
             votes = tr("{count} votes are stored.").format(count=len(state.votes))
             words = tr("Agreement, risk and calibration are in the docks.")
-            self._start.show_words(
-                tr("The session is complete"), f"{votes} {words}", tr("Export labels…")
-            )
+            export = self._context.actions[self._export_of(state)].text()
+            self._start.show_words(tr("The session is complete"), f"{votes} {words}", export)
         self._pages.setCurrentWidget(self._start)
 
     def _act_on_empty(self) -> None:
-        is_new = self._desk.voting is None
-        self._context.actions[commands.NEW if is_new else commands.EXPORT_LABELS].trigger()
+        voting = self._desk.voting
+        command = commands.NEW if voting is None else self._export_of(voting.state)
+        self._context.actions[command].trigger()
+
+    def _export_of(self, state: SessionState) -> Command:
+        """Return what a finished session exports; scores and preferences are no labels."""
+        is_verdict = state.session.task is AuditTask.VERDICT
+        return commands.EXPORT_LABELS if is_verdict else commands.EXPORT_SAMPLE
 
     def _enable(self) -> None:
         voting, actions = self._desk.voting, self._context.actions
@@ -208,7 +213,7 @@ class VotingPanel(Panel):
         actions[commands.UNDO_VOTE].setEnabled(has_votes)
         actions[commands.CLOSE].setEnabled(is_open)
         actions[commands.EXPORT_SAMPLE].setEnabled(is_open and not is_voting)
-        actions[commands.EXPORT_LABELS].setEnabled(has_votes)
+        actions[commands.EXPORT_LABELS].setEnabled(has_votes and task is AuditTask.VERDICT)
         for command in (commands.END, commands.REVEAL):
             actions[command].setEnabled(is_voting)
         is_analysed = self._analysis is not None

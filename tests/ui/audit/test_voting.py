@@ -4,14 +4,15 @@ import errno
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QListWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QListWidget, QPushButton
 
 from spatialstudio.adapters.storage.stores import vote_journal
 from spatialstudio.application.audit.sessions import sentence_of
-from spatialstudio.domain.audit_session import AuditTask, Preference
+from spatialstudio.domain.audit_session import Answer, AuditTask, Preference
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.audit import commands
 from spatialstudio.ui.audit.agreement_panel import AgreementPanel
+from spatialstudio.ui.audit.calibration_panel import CalibrationPanel
 from spatialstudio.ui.audit.risk_panel import RiskPanel
 from spatialstudio.ui.audit.session_panel import AnalysisProgress, SessionPanel
 
@@ -127,7 +128,7 @@ def test_the_end_leads_to_a_preset_through_a_dragged_threshold(
     panel._name.setText("team")
     panel._save.click()
     assert studio.storage.checker_presets.settings("team").min_confidence == pytest.approx(0.6)
-    panel.export(tmp_path / "curve.svg")
+    panel.write_export(tmp_path / "curve.svg", panel.content_of)
     assert (tmp_path / "curve.svg").read_bytes().startswith(b"<")
 
 
@@ -202,3 +203,37 @@ def test_a_label_file_that_is_damaged_later_is_stated(qtbot, screen, begin, desk
     desk.analyse_votes()
     words = screen.window().panel(AgreementPanel)._state
     qtbot.waitUntil(lambda: "labels.csv" in words.text())
+
+
+def test_the_docks_export_tables_and_figures(qtbot, screen, begin, desk, tmp_path, monkeypatch):
+    begin(size=40)
+    window = screen.window()
+    agreement, calibration = window.panel(AgreementPanel), window.panel(CalibrationPanel)
+    finish(qtbot, screen, desk)
+    qtbot.waitUntil(lambda: calibration._analysis is not None)
+    assert "isotonic" in calibration._error.text()
+    assert "Platt" in calibration._error.text()
+    buttons = {
+        each.text(): each
+        for panel in (agreement, calibration)
+        for each in panel.findChildren(QPushButton)
+    }
+    wanted = {
+        "agreement.tex": ("Export agreement…", b"tabular"),
+        "metrics.csv": ("Export metrics…", b"checker"),
+        "bins.csv": ("Export…", b"confidence"),
+        "bins.svg": ("Export…", b"<svg"),
+    }
+    for name, (button, content) in wanted.items():
+        target = tmp_path / name
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, to=target: (str(to), ""))
+        buttons[button].click()
+        assert content in target.read_bytes()
+
+
+def test_scores_are_no_labels_to_export(qtbot, screen, begin, desk, window):
+    begin(task=AuditTask.SCORE)
+    qtbot.waitUntil(screen.view.isVisible)
+    desk.vote(Answer(score=50.0))
+    qtbot.waitUntil(lambda: window.context.actions[commands.UNDO_VOTE].isEnabled())
+    assert not window.context.actions[commands.EXPORT_LABELS].isEnabled()

@@ -8,10 +8,11 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.audit_session import LARGEST_SCORE, AuditTask
+from spatialstudio.ui.run.widgets.fields import share_field
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.theme.theme import LARGE, Theme, font
 from spatialstudio.ui.widgets.builders import SPACE, action_button, column, flow, grow, row
-from spatialstudio.ui.widgets.fields import DecimalBox, EditLine, Slider
+from spatialstudio.ui.widgets.fields import EditLine, Slider
 from spatialstudio.ui.widgets.picture_layers import PictureScene
 from spatialstudio.ui.widgets.picture_region import WHOLE
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
@@ -30,8 +31,8 @@ class ScoreField(QWidget):
         super().__init__()
         self.slider = Slider(orientation=Qt.Orientation.Horizontal, maximum=int(LARGEST_SCORE))
         self.slider.setAccessibleName(tr("Score slider"))
-        self.number = DecimalBox(maximum=LARGEST_SCORE, decimals=1, singleStep=1.0)
-        self.number.setAccessibleName(tr("Score from 0 to 100"))
+        name = tr("Score from 0 to 100")
+        self.number = share_field(name, LARGEST_SCORE, decimals=1, singleStep=1.0)
         self.slider.valueChanged.connect(self._follow_slider)
         self.number.valueChanged.connect(self._follow_number)
         self.setFocusProxy(self.number)
