@@ -146,8 +146,9 @@ def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
         )
     capture = request.capture
     if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
-        yield RequestError(  # each image would overwrite the attention of the previous one
-            "Attention to every word cannot be recorded during a search.",
+        yield RequestError(
+            "Attention to every word cannot be recorded during a search, as each picture would "
+            "overwrite that of the previous one.",
             hint=(
                 "Run the search first, then generate the best seed again with attention recording."
             ),
@@ -187,8 +188,9 @@ def _particle_faults(request: GenerationRequest) -> Iterator[RequestError]:
         )
     capture = request.capture
     if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
-        yield RequestError(  # the picture is known only after its particle has been chosen
-            "Attention to every word cannot be recorded while particles are steered.",
+        yield RequestError(
+            "Attention to every word cannot be recorded while particles are steered: which of them "
+            "becomes the picture is known only at the end.",
             hint="Reduce the recorded attention, or set the particles to 1.",
         )
 

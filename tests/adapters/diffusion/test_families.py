@@ -1,5 +1,6 @@
 """Every family from a folder of random weights: what holds for one holds for all."""
 
+import re
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import signature
@@ -17,7 +18,7 @@ from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_span
 from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.api import guide, read, watch
-from spatialstudio.application.paths import HOME_VARIABLE
+from spatialstudio.application.paths import HOME_VARIABLE, resources_folder
 from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.attention import AttentionDetail, Moment
 from spatialstudio.domain.errors import Cancelled, RequestError
@@ -45,6 +46,9 @@ from tests.format_reader import assert_same_arrays
 
 pytestmark = FAMILY_WARNINGS
 
+NO_NEGATIVE = "Flux2KleinPipeline"
+"""The family without negative prompts."""
+
 
 def with_negative(request, negative):
     scene = request.scene
@@ -53,6 +57,13 @@ def with_negative(request, negative):
 
 def test_the_table_has_a_test_for_every_family():
     assert [tiny.pipeline_class for tiny in TINY_FAMILIES] == list(FAMILIES)
+
+
+def test_the_guide_lists_every_family_and_whether_it_takes_a_negative_prompt():
+    text = (resources_folder() / "guide" / "methods.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+Pipeline) \|.*\| (yes|no) \|$", text, re.MULTILINE)
+    refused = {NO_NEGATIVE: "no"}
+    assert rows == [(name, refused.get(name, "yes")) for name in FAMILIES]
 
 
 @pytest.mark.parametrize("scale", [4.0, 1.0], ids=["both halves", "the prompt's half alone"])
@@ -124,7 +135,7 @@ def test_every_family_is_guided_in_every_number_format(family, make_request, dty
 def test_a_negative_prompt_is_used_or_refused(family, make_request):
     request = make_request(family.tiny.size, steps=1)
     asked = with_negative(request, "tea")
-    if family.tiny.pipeline_class == "Flux2KleinPipeline":
+    if family.tiny.pipeline_class == NO_NEGATIVE:
         with pytest.raises(RequestError, match="not support negative prompts"):
             family.draw(asked)
     else:

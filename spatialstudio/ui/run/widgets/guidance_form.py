@@ -41,6 +41,10 @@ DETAILS = {
         "Every head of every layer; stored on disk.",
     ),
 }
+WITH_PARTICLES = (
+    "Not possible with particles, which allow only words in relations: which particle becomes the "
+    "picture is known only at the end."
+)
 SAVINGS = {
     (): "No limit",
     (Saving.CHECKPOINTING,): "Gradient checkpointing",
@@ -232,9 +236,16 @@ class GuidanceForm(QWidget):
             self._format.setCurrentIndex(self._format.findData(chosen))
 
     def show_kept(self, size: str) -> None:
-        """Show how much attention is written to disk; empty for the default amount."""
-        if self._settings is not None:
-            self._size.setText(size or tr(DETAILS[self._settings.detail][1]))
+        """Show how much attention is written to disk, or why it cannot be.
+
+        Args:
+            size: The amount in words; empty for the default amount.
+        """
+        if (settings := self._settings) is not None:
+            is_steered = settings.steering is not None and settings.steering.is_on
+            is_possible = settings.detail is AttentionDetail.RELATION_WORDS or not is_steered
+            usual = DETAILS[settings.detail][1] if is_possible else WITH_PARTICLES
+            self._size.setText(size if size and is_possible else tr(usual))
 
     def _show_method(self, guidance: GuidanceSettings) -> None:
         """Show the method and a field for each of its options; an unknown method by its id."""

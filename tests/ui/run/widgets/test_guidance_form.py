@@ -254,3 +254,15 @@ def test_a_setting_of_a_run_that_an_option_describes_has_a_field(qtbot):
     with qtbot.waitSignal(form.settings_edited) as edited:
         field.setValue(9)
     assert edited.args[1] == with_values(SETTINGS, steps=9)
+
+
+def test_layers_with_particles_are_explained_under_the_recorded_maps(form):
+    steered = replace(SETTINGS, steering=Steering(particles=4), detail=AttentionDetail.EVERY_WORD)
+    form.show_settings(steered, tuple(Preset), 7)
+    form.show_kept("12 MB")
+    said = [label.text() for label in form.findChildren(QLabel)]
+    assert any("Not possible with particles" in text for text in said)
+    assert "12 MB" not in said
+    form.show_settings(replace(steered, steering=None), tuple(Preset), 7)
+    form.show_kept("12 MB")
+    assert "12 MB" in [label.text() for label in form.findChildren(QLabel)]
