@@ -53,13 +53,15 @@ class QuestionWriting(QWidget):
         self._prompt = TextLabel(tone=Tone.MUTED)
         self._state = TextLabel(tone=Tone.WARNING, small=True)
         self._by_rules = push_button(
-            tr("Write by rules"),
+            tr("By rules"),
             lambda: self._write(None),
+            name=tr("Write by rules"),
             tip=tr("Ask about the objects, numbers, colours and places that the prompt states"),
         )
         self._by_model = push_button(
-            tr("Write by language model"),
+            tr("By language model"),
             lambda: self._write(LANGUAGE_MODEL),
+            name=tr("Write by language model"),
             tip=tr("The language model of the settings writes; the prompt checks its questions"),
         )
         self._open = push_button(tr("Open…"), self._open_file, tip=tr("Open stored questions"))
@@ -75,10 +77,10 @@ class QuestionWriting(QWidget):
         self._editor.remove_asked.connect(self._remove)
         column(
             self._prompt,
-            flow(self._by_rules, self._by_model, self._open, gap=0.4),
+            flow(self._by_rules, self._by_model, gap=0.4),
             self._state,
             grow(self._editor),
-            flow(self._save, self._ask, gap=0.4),
+            flow(self._open, self._save, self._ask, gap=0.4),
             within=self,
             gap=0.4,
         )

@@ -29,7 +29,7 @@ from spatialstudio.ui.evaluate.widgets.ask_form import AskChoice, AskForm
 from spatialstudio.ui.evaluate.widgets.radar_chart import RadarChart, RadarLine
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
-from spatialstudio.ui.widgets.builders import column, flow, grow, pages, push_button
+from spatialstudio.ui.widgets.builders import at_left, column, grow, pages, push_button
 from spatialstudio.ui.widgets.dock_column import DockRoom
 from spatialstudio.ui.widgets.row_table import RowTable
 from spatialstudio.ui.widgets.segments import Segments
@@ -87,18 +87,7 @@ class QuestionsPanel(Panel):
             DockRoom(self._form),
             DockRoom(self._writing),
         )
-        open_button = push_button(
-            tr("Open answers…"), self._ask_folder, tip=tr("Open the folder of a run of questions")
-        )
-        tools = flow(self._segments, open_button, gap=0.5)
-        column(
-            tools,
-            self._state,
-            grow(self._pages),
-            within=self,
-            gap=0.4,
-            edges=(0.9, 0.3, 0.9, 0.3),
-        )
+        column(self._segments, grow(self._pages), within=self, gap=0.4, edges=(0.9, 0.3, 0.9, 0.3))
         self._show_page(Shown.ANSWERS)
 
     def handle(self, event: object) -> None:
@@ -154,6 +143,9 @@ class QuestionsPanel(Panel):
 
     def _make_answers(self) -> QWidget:
         page = QWidget()
+        open_button = push_button(
+            tr("Open answers…"), self._ask_folder, tip=tr("Open the folder of a run of questions")
+        )
         self._pictures = RowTable(
             tr("Pictures of the questions"), (tr("Picture"), tr("Right"), tr("Prompt"))
         )
@@ -166,6 +158,8 @@ class QuestionsPanel(Panel):
         self._details = TextLabel()
         self._details.setAlignment(Qt.AlignmentFlag.AlignTop)
         column(
+            at_left(open_button),
+            self._state,
             grow(self._pictures, 2),
             grow(self._questions, 3),
             grow(DockRoom(self._details), 3),

@@ -41,8 +41,8 @@ def panel(qtbot, context, monkeypatch):
 def written(qtbot, context, panel):
     """The panel with questions on the prompt of the open run."""
     context.studio.session.open(judged_run())
-    qtbot.waitUntil(button(panel, "Write by rules").isEnabled)
-    click(qtbot, panel, "Write by rules")
+    qtbot.waitUntil(button(panel, "By rules").isEnabled)
+    click(qtbot, panel, "By rules")
     qtbot.waitUntil(lambda: table(panel).rowCount() > 0)
     return panel
 
@@ -152,8 +152,8 @@ def test_a_language_model_writes_and_the_prompt_checks(qtbot, context, panel, mo
         monkeypatch.setenv(SERVER_VARIABLE, server.url)
         monkeypatch.setenv(MODEL_VARIABLE, "small")
         context.studio.session.open(judged_run())
-        qtbot.waitUntil(button(panel, "Write by language model").isEnabled)
-        click(qtbot, panel, "Write by language model")
+        qtbot.waitUntil(button(panel, "By language model").isEnabled)
+        click(qtbot, panel, "By language model")
         qtbot.waitUntil(lambda: table(panel).rowCount() == 1)
     assert rows(panel)[0][3] == "to the left of it"
     assert any("was left out" in text for text in texts(panel))

@@ -99,6 +99,7 @@ class AskForm(QWidget):
     def _lay_out(self) -> None:
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         for name, title, tip in (
             (DATA, tr("Questions"), tr("JSON lines of SpatialGenEval, or generated questions")),
             (PICTURES, tr("Pictures"), tr("Folder of pictures named by id: 000001.png")),

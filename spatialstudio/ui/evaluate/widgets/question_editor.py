@@ -157,6 +157,7 @@ def _show_text(line: EditLine, text: str) -> None:
     """Set a text; typing that differs in spaces only keeps the cursor."""
     if " ".join(line.text().split()) != text:
         line.setText(text)
+        line.setCursorPosition(0)
 
 
 def _row(name: str, question: ChoiceQuestion, check: QuestionCheck) -> tuple[str, ...]:
