@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
+from spatialstudio.application.evaluate.metric_table_files import picture_rows
 from spatialstudio.application.evaluate.metrics import all_metrics, choose_metrics
 from spatialstudio.application.questions.question_report import question_scores
 from spatialstudio.cli.judging import OpenStudio
@@ -81,7 +82,7 @@ def compare_metrics(options: argparse.Namespace, open_studio: OpenStudio) -> int
     if options.json:
         show_json(table_answer(table, listed[: options.top]))
     elif options.csv:
-        show_table(_picture_rows(table, listed))
+        show_table(picture_rows(table, listed))
     else:
         show_lines(_lines(table, listed[: options.top]))
     return 0
@@ -135,16 +136,6 @@ def table_answer(table: MetricTable, listed: Sequence[Disagreement]) -> Mapping[
         ],
         "notes": list(table.notes),
     }
-
-
-def _picture_rows(table: MetricTable, listed: Sequence[Disagreement]) -> Iterator[Sequence[object]]:
-    """Yield a header, then a row per picture: spread, scores and ranks."""
-    names = [column.id for column in table.columns]
-    yield ("picture", "prompt", "spread", *names, *(f"{name}_rank" for name in names))
-    for each in listed:
-        scores = (each.picture.scores.get(name) for name in names)
-        ranks = (each.ranks.get(name) for name in names)
-        yield (each.picture.name, each.picture.prompt, each.spread, *scores, *ranks)
 
 
 def _lines(table: MetricTable, listed: Sequence[Disagreement]) -> Iterator[str]:

@@ -8,11 +8,13 @@ from pathlib import Path
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
+from spatialstudio.application.evaluate.metric_table_files import write_metric_table
 from spatialstudio.application.evaluate.metrics import all_metrics
 from spatialstudio.application.questions.question_report import question_scores
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.metric_table import Disagreement, MetricPair, MetricTable
+from spatialstudio.ui.framework.confirmation import file_to_write
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import column, flow, grow, push_button, row
@@ -36,23 +38,9 @@ class MetricTablePanel(Panel):
         self._context = context
         self._table: MetricTable | None = None
         self._pairs: tuple[MetricPair, ...] = ()
+        self._found: tuple[Disagreement, ...] = ()
         self._listed: tuple[Disagreement, ...] = ()
-        self._selected = push_button(
-            tr("Selected runs"), self.compare_selected, tip=tr("Compare over the selected runs")
-        )
-        self._benchmark = push_button(
-            tr("Benchmark"), self._compare_benchmark, tip=tr("Compare over the open benchmark")
-        )
-        folder = push_button(
-            tr("Folder…"),
-            self._ask_folder,
-            tip=tr("Compare over a folder of runs, a benchmark, or results of evaluate"),
-        )
-        answers = push_button(
-            tr("Add answers…"),
-            self._ask_answers,
-            tip=tr("Add the right answers of a run of questions about the same pictures"),
-        )
+        tools = self._make_tools()
         self._paths: tuple[Path, ...] = ()
         self._answers: list[Path] = []
         self._state = TextLabel(
@@ -74,12 +62,36 @@ class MetricTablePanel(Panel):
             within=self._content,
             gap=0.6,
         )
-        tools = flow(self._selected, self._benchmark, folder, answers, gap=0.4)
         parts = tools, self._state, grow(self._content)
         column(*parts, within=self, gap=0.4, edges=(0.9, 0.3, 0.9, 0.5))
         self._content.hide()
         context.gallery.chosen_changed.connect(self._offer)
         self._offer()
+
+    def _make_tools(self) -> QWidget:
+        self._selected = push_button(
+            tr("Selected runs"), self.compare_selected, tip=tr("Compare over the selected runs")
+        )
+        self._benchmark = push_button(
+            tr("Benchmark"), self._compare_benchmark, tip=tr("Compare over the open benchmark")
+        )
+        folder = push_button(
+            tr("Folder…"),
+            self._ask_folder,
+            tip=tr("Compare over a folder of runs, a benchmark, or results of evaluate"),
+        )
+        answers = push_button(
+            tr("Add answers…"),
+            self._ask_answers,
+            tip=tr("Add the right answers of a run of questions about the same pictures"),
+        )
+        self._export = push_button(
+            tr("Export…"),
+            self._ask_export,
+            tip=tr("Write the listed pictures as CSV, or the correlations as a LaTeX table"),
+        )
+        self._export.setEnabled(False)
+        return flow(self._selected, self._benchmark, folder, answers, self._export, gap=0.4)
 
     def showEvent(self, event: object) -> None:  # noqa: ARG002 - Qt's signature
         self._offer()
@@ -123,6 +135,27 @@ class MetricTablePanel(Panel):
         if chosen:
             self.compare([Path(chosen)])
 
+    def _ask_export(self) -> None:
+        """Ask for a file; its suffix selects pictures or correlations."""
+        kinds = ";;".join(
+            (tr("Pictures with scores and ranks") + " (*.csv)", tr("LaTeX table") + " (*.tex)")
+        )
+        chosen, kind = QFileDialog.getSaveFileName(
+            self, tr("Export the comparison"), "metrics.csv", kinds
+        )
+        ending = kind.rpartition("*.")[2].rstrip(")") or "csv"
+        target = file_to_write(self, Path(chosen), ending) if chosen else None
+        if target is None or self._table is None:
+            return
+        registry = self._context.studio.registry
+        self._context.reading.read(
+            Subject.METRICS,
+            tr("Exporting the comparison"),
+            partial(write_metric_table, registry, self._table, self._found, target),
+            lambda path: self._context.toasts.tell(tr("Wrote {name}.").format(name=path.name)),
+            self.problem_met.emit,
+        )
+
     def _offer(self) -> None:
         self._selected.setEnabled(bool(self._context.gallery.ids))
         self._benchmark.setEnabled(bool(self._context.settings.benchmark))
@@ -142,6 +175,7 @@ class MetricTablePanel(Panel):
         rows += [_pair_row(each, labels) for each in self._pairs]
         self._correlations.show_rows(rows, picked=0)
         self._content.show()
+        self._export.setEnabled(True)
         self._list(0)
 
     def _list(self, number: int) -> None:
@@ -153,7 +187,7 @@ class MetricTablePanel(Panel):
         names = (pair.first, pair.second) if pair else None
         shown = [each for each in table.columns if names is None or each.id in names]
         found = disagreements(table, names)
-        self._listed = found[:MOST_LISTED]
+        self._found, self._listed = found, found[:MOST_LISTED]
         titles = (tr("Difference"), tr("Prompt"), *(each.label for each in shown))
         self._pictures.show_titles(titles)
         self._pictures.show_rows(

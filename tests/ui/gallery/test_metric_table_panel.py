@@ -2,7 +2,7 @@ import json
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.framework.bridge import Bridge
@@ -106,3 +106,29 @@ def test_answers_to_questions_become_a_metric(qtbot, panel, tmp_path):
     panel.compare([results])
     panel.add_answers(folder)
     qtbot.waitUntil(lambda: ["SpatialGenEval", "3", "1.000"] in rows(table(panel, "Metrics")))
+
+
+@pytest.mark.parametrize(
+    "export",
+    [
+        ("out", "Pictures (*.csv)", "picture,prompt,spread,checker,scene_graph,visor,"),
+        ("out.tex", "LaTeX table (*.tex)", r"\begin{tabular}{llrrr}"),
+    ],
+    ids=["csv", "latex"],
+)
+def test_a_comparison_is_exported(qtbot, compared, monkeypatch, tmp_path, export):
+    name, kind, begins = export
+    chosen = tmp_path / "written" / name
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(chosen), kind))
+    button = next(each for each in compared.findChildren(QPushButton) if each.text() == "Export…")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    target = chosen.with_suffix("." + kind.rpartition("*.")[2].rstrip(")"))
+    qtbot.waitUntil(target.exists)
+    lines = target.read_text().splitlines()
+    assert lines[0].startswith(begins)
+    assert any("0.75" in each or "Scene graph & VISOR" in each for each in lines[1:])
+
+
+def test_an_export_needs_a_comparison(panel):
+    buttons = {each.text(): each for each in panel.findChildren(QPushButton)}
+    assert not buttons["Export…"].isEnabled()
