@@ -28,15 +28,22 @@ import torch
 from PIL import Image
 
 from spatialstudio.adapters.stickers.vocabulary import object_number
+from spatialstudio.application.refine.refine_loop import RefineLoop, new_refinement
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.assertion import DA_RECOMMENDED
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
+from spatialstudio.domain.refinement import RefineRules
 from spatialstudio.domain.scene import Relation, SceneGraph
 from spatialstudio.domain.verdict import RECOMMENDED, REPRODUCE, Evaluation, Outcome
 from spatialstudio.science.checker.decide import decide_again
 from spatialstudio.science.guidance.noise_search import ranked, score_candidate
+from spatialstudio.science.guidance.steering import planned_passes
 from spatialstudio.science.metrics.visor import visor_picture
 from spatialstudio.science.pos.pse import pse_of
-from tests.performance.guidance_variants import all_variants, register_ablations
+from spatialstudio.science.questions.da_score import assertions_of
+from spatialstudio.science.refine.prompt_parts import in_prompt_order
+from tests.performance.guidance_variants import Variant, all_variants, register_ablations
 from tests.performance.intervals import bootstrap, difference, wilson
 from tests.performance.object_classifier import class_chances, read_classifier
 from tests.performance.prompt_lists import LIST_NAMES, SeededPrompt, Split, seeded_prompts
@@ -130,8 +137,7 @@ def rows_of(
             known = done.get((prompt.id, name))
             if known is None:
                 request = bench.request(scene, prompt.seed)
-                requests = variants[name].requests(request, options.passes)
-                judged = draw_variant(bench, requests, scene)
+                judged = draw_variant(bench, variants[name], request, options.passes)
                 Image.fromarray(judged.image).save(path, compress_level=1)
                 row |= {
                     "list": list_name,
@@ -155,20 +161,46 @@ def second_values(scene: SceneGraph, image: RgbImage, verifier: SecondVerifier) 
 
 
 def draw_variant(
-    bench: Bench, requests: Iterable[GenerationRequest], scene: SceneGraph
+    bench: Bench, variant: Variant, request: GenerationRequest, passes: int
 ) -> JudgedRequest:
     """Draw the competing pictures of a variant and keep the best."""
-    drawn: list[tuple[DrawnRequest, Evaluation]] = []
-    for request in requests:
-        picture = bench.draw(request)
-        drawn.append((picture, bench.judge(picture.image, scene)))
-    best, evaluation = drawn[best_number(scene, [evaluation for _, evaluation in drawn])]
+    scene, requests = request.scene, variant.requests(request, passes)
+    if variant.rules is not None:
+        drawn, number = draw_rounds(bench, requests[0], variant.rules, passes)
+    else:
+        pictures = [bench.draw(each) for each in requests]
+        drawn = [(each, bench.judge(each.image, scene)) for each in pictures]
+        number = best_number(scene, [evaluation for _, evaluation in drawn])
+    best, evaluation = drawn[number]
     return JudgedRequest(
         image=best.image,
         evaluation=evaluation,
         passes=sum(each.passes for each, _ in drawn),
         processor_s=sum(each.processor_s for each, _ in drawn),
     )
+
+
+def draw_rounds(
+    bench: Bench, request: GenerationRequest, rules: RefineRules, passes: int
+) -> tuple[list[tuple[DrawnRequest, Evaluation]], int]:
+    """Refine a request while the passes allow another round; return the rounds and the best."""
+    scene = request.scene
+    asserted = in_prompt_order(assertions_of(scene), scene)
+    refinement = new_refinement(request, bench.card, asserted, rules)
+    loop = RefineLoop(refinement, lambda _: None, DA_RECOMMENDED)
+    drawn: list[tuple[DrawnRequest, Evaluation]] = []
+    while not loop.is_over:
+        asked, weights = loop.next_request()
+        spent = sum(each.passes for each, _ in drawn)
+        if drawn and spent + sum(planned_passes(scene, asked.sampling)) > passes:
+            break
+        picture = bench.draw(asked)
+        drawn.append((picture, bench.judge(picture.image, scene)))
+        run = OpenRun(
+            id=asked.id, scene=scene, image=picture.image, evaluation=drawn[-1][1], request=asked
+        )
+        loop.take(asked.id, weights, run)
+    return drawn, loop.decisions.best or 0
 
 
 def best_number(scene: SceneGraph, evaluations: Sequence[Evaluation]) -> int:

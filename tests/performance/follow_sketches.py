@@ -213,7 +213,7 @@ def rows_of(layouts: Iterable[Layout], options: argparse.Namespace) -> Iterator[
             if known is None:
                 request = sketched_request(bench, scene, layout.seed, places)
                 plan = variants[variant.removesuffix(MOVED)]
-                drawn = draw_variant(bench, plan.requests(request, options.passes), scene)
+                drawn = draw_variant(bench, plan, request, options.passes)
                 Image.fromarray(drawn.image).save(path, compress_level=1)
                 row |= {
                     "seed": layout.seed,

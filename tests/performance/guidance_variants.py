@@ -9,7 +9,8 @@ search would keep, and "resampling" steers as many particles of 20 steps, rated 
 pictures, as the studio's declining number allows. With a constant number, as published, 40 passes
 leave two, whose effective sample size never asks for a resampling. "none" and "ours" are what the
 studio does by itself, "layout" is layout guidance as recommended, which takes 20 to 46 passes, and
-"layout, at once" guides without a trial, in 40.
+"layout, at once" guides without a trial, in 40. "refine" begins without guidance and continues by
+the rounds of Evaluate-and-Refine while the passes allow another; it keeps the highest DA-score.
 """
 
 import runpy
@@ -27,6 +28,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GuidanceSettings,
 )
+from spatialstudio.domain.refinement import REFINE_RECOMMENDED, RefineRules
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.domain.steering import ONE_PARTICLE
 from spatialstudio.science.guidance.method import STABLE_DIFFUSION
@@ -51,10 +53,12 @@ class Variant:
         requests: Takes a request with the studio's own guidance and the passes; several requests
             compete.
         has_budget: Whether it follows the passes.
+        rules: Refines the request by these rules; None to draw it as it is.
     """
 
     requests: Callable[[GenerationRequest, int], tuple[GenerationRequest, ...]]
     has_budget: bool = True
+    rules: RefineRules | None = None
 
 
 def guided(change: Change, *, is_steered: bool = False) -> Variant:
@@ -121,6 +125,10 @@ def _long(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, .
     return (_unsteered(request, passes, GuidanceSettings()),)
 
 
+def _plain(request: GenerationRequest, _passes: int) -> tuple[GenerationRequest, ...]:
+    return (_unsteered(request, STEPS, GuidanceSettings()),)
+
+
 def _best(request: GenerationRequest, passes: int) -> tuple[GenerationRequest, ...]:
     """Share the passes among equal pictures of at most ``STEPS`` steps."""
     count = -(-passes // STEPS)
@@ -150,6 +158,7 @@ _presence = partial(updating, "psg-presence")
 
 VARIANTS: Mapping[str, Variant] = {
     UNGUIDED: guided(lambda _: GuidanceSettings()),
+    "refine": Variant(_plain, rules=REFINE_RECOMMENDED),
     "ours": guided(lambda guidance: guidance, is_steered=True),
     "layout": guided(_with_layout),
     "layout, at once": guided(_at_once),

@@ -4,6 +4,7 @@ import argparse
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from spatialstudio.domain.generation import (
@@ -15,12 +16,15 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.steering import Steering
+from spatialstudio.science.guidance import steering
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.guidance.steering import particle_counts
-from tests.fakes import scene_of
-from tests.performance.compare_layouts import harm_table, second_table, table
+from tests.fakes import scene_of, step_of
+from tests.performance.compare_layouts import draw_variant, harm_table, second_table, table
 from tests.performance.guidance_variants import ABLATIONS, VARIANTS, all_variants
 from tests.performance.shared_rows import make_rows, read_rows
+from tests.performance.studio_pictures import DrawnRequest
+from tests.ui.scripted_engine import STICKERS, evaluation_of
 
 REQUEST = GenerationRequest(
     id=RequestId("r"), scene=scene_of(), backend_id="diffusers", model=ModelRef(id="stickers")
@@ -168,3 +172,51 @@ def test_a_truncated_line_is_no_row_and_harms_no_later_one(tmp_path):
     assert [row["id"] for row in read_rows(tmp_path)] == [1]
     make_rows(options(tmp_path, (0, 1)), "", [3], make)
     assert [row["id"] for row in read_rows(tmp_path)] == [1, 3]
+
+
+class BenchOfScores:
+    """Draws pictures that show the second object with the scores of a script."""
+
+    card = STICKERS
+
+    def __init__(self, *scores):
+        self.scores, self.requests = scores, []
+
+    def draw(self, request):
+        self.requests.append(request)
+        passes = steering.planned_passes(request.scene, request.sampling)
+        steps = tuple(
+            replace(step_of(request, number), guiding_passes=spent - 1)
+            for number, spent in enumerate(passes)
+        )
+        image = np.full((8, 8, 3), len(self.requests), np.uint8)
+        return DrawnRequest(image=image, steps=steps, processor_s=1.0)
+
+    def judge(self, image, scene):
+        evaluation = evaluation_of(scene, image)
+        dog, car = evaluation.perception.detections
+        seen = (dog, replace(car, score=self.scores[len(self.requests) - 1]))
+        return replace(evaluation, perception=replace(evaluation.perception, detections=seen))
+
+
+@pytest.mark.parametrize(
+    ("passes", "scores", "rounds", "best"),
+    [
+        (20, (0.3,), 1, 1),
+        (60, (0.3, 0.5), 2, 2),
+        (60, (0.3, 0.2), 2, 1),
+        (400, (0.3, 0.5, 0.9), 3, 3),
+    ],
+    ids=["one round", "two rounds", "the first is best", "enough"],
+)
+def test_a_refined_variant_draws_the_rounds_that_the_passes_allow(passes, scores, rounds, best):
+    bench = BenchOfScores(*scores)
+
+    judged = draw_variant(bench, VARIANTS["refine"], REQUEST, passes)
+
+    assert len(bench.requests) == rounds
+    assert judged.passes <= passes
+    assert int(judged.image[0, 0, 0]) == best
+    assert [each.sampling.guidance.is_on for each in bench.requests] == [
+        number > 0 for number in range(rounds)
+    ]
