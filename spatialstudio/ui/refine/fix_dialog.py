@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QGridLayout, QWidget
 
 from spatialstudio.domain.fix import MOST_BUDGET
@@ -103,7 +103,7 @@ class FixDialog(TitledDialog):
         self._grid.setHorizontalSpacing(em(0.8))
         self._grid.setVerticalSpacing(em(0.25))
         self._grid.setColumnStretch(1, 1)
-        self._grid.setRowStretch(2 * MOST_BUDGET, 1)
+        self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
         words = tr(
             "These remedies are tried in this order until the picture passes. Each attempt is "
             "stored as a run; the picture stays as it is."

@@ -26,6 +26,7 @@ class AssertionRows(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._grid = grid(self, (0.5, 0.2))
+        self._grid.setColumnStretch(0, 1)  # as wide as the questions
         self._shown: tuple[Assertion, ...] | None = None
 
     def show_assertions(self, items: Sequence[Assertion]) -> None:
