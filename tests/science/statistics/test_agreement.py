@@ -5,6 +5,10 @@ codes = [["PFU".index(label) for label in unit] for unit in zip(*generated_rater
 fleiss_kappa(aggregate_raters(codes)[0])
 alpha(reliability_data=codes_with_nan, level_of_measurement="nominal")
 # with generated_raters(3, 80, 0, 26) and (3, 80, 0.3, 27)
+
+and the bounds, with units that have at least two labels, by
+np.quantile([coefficient(units[row]) for row in draws], [0.025, 0.975])
+# of draws = np.random.default_rng(0).integers(0, len(units), (200, len(units)))
 """
 
 import pytest
@@ -16,7 +20,9 @@ from spatialstudio.science.statistics.agreement import (
     fleiss_kappa,
     krippendorff_alpha,
     label_codes,
+    shared_units,
 )
+from spatialstudio.science.statistics.intervals import figure_bootstrap
 from tests.science.statistics.audit_data import generated_raters, published_samples, rows_of
 
 PASS, FAIL, OPEN = Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE
@@ -40,6 +46,23 @@ def test_kappa_of_four_raters_equals_statsmodels():
 def test_alpha_equals_the_krippendorff_package(missing, seed, expected):
     raters = generated_raters(3, 80, missing, seed)
     assert krippendorff_alpha(label_codes(raters)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "raters", "bounds"),
+    [
+        (cohen_kappa, (2, 120, 0, 24), (0.3993061800004052, 0.6505647923257583)),
+        (fleiss_kappa, (4, 90, 0, 25), (0.41004657339470885, 0.5982820409461375)),
+        (krippendorff_alpha, (3, 80, 0.3, 27), (0.42575567913762835, 0.7202490971749207)),
+    ],
+    ids=["Cohen", "Fleiss", "Krippendorff"],
+)
+def test_intervals_equal_those_of_the_packages_on_the_same_draws(coefficient, raters, bounds):
+    codes = shared_units(label_codes(generated_raters(*raters)))
+    found = figure_bootstrap(
+        codes.shape[1], lambda drawn: coefficient(codes[:, drawn]), resamples=200
+    )
+    assert (found.low, found.high) == pytest.approx(bounds, abs=1e-12)
 
 
 @pytest.mark.parametrize("coefficient", [fleiss_kappa, krippendorff_alpha])

@@ -2,8 +2,13 @@
 
 IsotonicRegression(out_of_bounds="clip").fit(confidence, right, weights).predict(PLACES)
 brier_score_loss(right, confidence, sample_weight=weights)
-calibration_curve(right, confidence, n_bins=10)
+calibration_curve(right, confidence, n_bins=10)  # the error from both of its results
 _SigmoidCalibration().fit(confidence, right)  # stops early: to 1e-4
+
+and statsmodels 0.15.0, with Platt's targets as outcomes, by
+
+GLM(targets, np.column_stack([confidence, np.ones(150)]), Binomial(), var_weights=weights)
+.fit(tol=1e-15)  # slope and offset are its parameters with the other sign
 """
 
 import numpy as np
@@ -56,6 +61,12 @@ def test_the_logistic_map_is_the_minimum_that_scipy_finds():
     np.testing.assert_allclose([fitted.slope, fitted.offset], found, rtol=0, atol=1e-9)
 
 
+def test_the_logistic_map_equals_the_weighted_regression_of_statsmodels():
+    fitted = fit_platt(*calibration_data())
+    expected = [-2.313705835276858, 0.38084144335484454]
+    np.testing.assert_allclose([fitted.slope, fitted.offset], expected, rtol=0, atol=1e-9)
+
+
 def test_the_logistic_map_is_near_the_one_of_scikit_learn():
     confidence, right, _ = calibration_data()
     fitted = fit_platt(confidence, right, np.ones_like(right))
@@ -82,6 +93,7 @@ def test_the_reliability_diagram_equals_scikit_learn():
     bins = reliability(confidence, right)
     assert [each.accuracy for each in bins] == pytest.approx(CURVE_RIGHT, abs=1e-12)
     assert sum(each.count for each in bins) == 150
+    assert expected_calibration_error(bins) == pytest.approx(0.19386666666666671, abs=1e-12)
 
 
 def test_the_calibration_error_is_the_weighted_mean_gap():

@@ -21,6 +21,7 @@ from spatialstudio.science.statistics.correlation import (
     preference_accuracy,
     spearman,
 )
+from spatialstudio.science.statistics.intervals import figures_bootstrap
 from tests.science.statistics.calibration_data import calibration_data
 
 FIGURES = [
@@ -43,6 +44,16 @@ def related(count, places, seed):
 def test_correlations_equal_scipy(figure, reference, places, count):
     first, second = related(count, places, count)
     assert figure(first, second) == pytest.approx(reference(first, second)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize(("figure", "reference"), FIGURES)
+def test_intervals_equal_those_of_scipy_on_the_same_draws(figure, reference):
+    first, second = related(60, 1, 9)
+    (found,) = figures_bootstrap(60, lambda row: (figure(first[row], second[row]),), resamples=100)
+    draws = np.random.default_rng(0).integers(0, 60, (100, 60))
+    values = [reference(first[row], second[row])[0] for row in draws]
+    expected = np.quantile(values, [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-9)
 
 
 @pytest.mark.parametrize("figure", [pearson, spearman, kendall_tau_b])

@@ -1,3 +1,8 @@
+"""The golden risks are those of scikit-learn 1.9.1 on the samples that checker and people decide
+
+1 - accuracy_score(human, checker, sample_weight=weight)  # of generated_samples(120, 4)
+"""
+
 import pytest
 
 from spatialstudio.domain.audit_figures import AuditedSample, HumanUndecidable
@@ -61,6 +66,15 @@ def test_every_point_equals_sums_over_the_samples(undecidable, weighted):
         assert (point.covered, point.evaluated) == (len(covered), len(tested))
         expected = count(wrong) / count(tested) if tested else float(bool(covered))
         assert point.risk == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "risk"),
+    [(0.0, 0.6227348216462565), (0.3, 0.624664823603387), (0.7, 0.6366928540793378)],
+)
+def test_the_weighted_risk_equals_scikit_learn(threshold, risk):
+    point = risk_at(generated_samples(120, 4), threshold, weighted=True)
+    assert point.risk == pytest.approx(risk, abs=1e-12)
 
 
 def sum_of_weights(samples):
