@@ -16,6 +16,7 @@ from spatialstudio.application.audit.audits import (
 )
 from spatialstudio.application.audit.human_study import (
     MetricReport,
+    MetricScores,
     answers_from,
     compare_metric,
     scores_of_items,
@@ -123,6 +124,7 @@ def analyse(
     others: Sequence[HumanLabel],
     sessions: Sequence[SessionState] = (),
     progress: Progress = lambda _done, _total: None,
+    compute: Callable[[Sequence[AuditItem]], Mapping[str, MetricScores]] = lambda _items: {},
 ) -> AuditAnalysis:
     """Return the analysis of a session with the labels of other raters.
 
@@ -131,7 +133,9 @@ def analyse(
         others: Labels of other raters.
         sessions: Sessions of other raters, for scores, preferences and consistency.
         progress: Receives the parts done and in total; may raise ``Cancelled``.
+        compute: Returns the scores of further metrics on a sample.
     """
+    progress(0, 1)
     labels, clashes = merge_labels([*state.labels, *others])
     every = sorted((state, *sessions), key=lambda each: each.session.is_adjudication)
     known = {item.candidate.id: item for each in reversed(every) for item in each.session.sample}
@@ -142,7 +146,7 @@ def analyse(
         [each.scores for each in every if each.scores],
         [pair for each in every for pair in each.preferences],
     )
-    metrics = scores_of_items(sample)
+    metrics = {**compute(sample), **scores_of_items(sample)}
     study = []
     for done, (name, scores) in enumerate(metrics.items()):
         progress(done, len(metrics) + 1)

@@ -13,6 +13,7 @@ from spatialstudio.application.audit.human_study import (
     HumanAnswers,
     answers_from,
     scores_of_items,
+    scores_of_library,
     scores_of_runs,
 )
 from spatialstudio.application.evaluate.checker_presets import CheckerPresets
@@ -41,6 +42,7 @@ from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.ports import RecordedRuns
+from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.science.statistics.agreement import (
     MISSING,
@@ -179,6 +181,7 @@ class Audits:
         runs: Reads recorded runs.
         journals: Reads sessions.
         exports: Draws figures with the colours of a theme, and saves presets of the checker.
+        store: Reads runs of the library.
     """
 
     def __init__(
@@ -187,11 +190,13 @@ class Audits:
         runs: RecordedRuns,
         journals: VoteJournals,
         exports: "AuditExports",
+        store: RunStore,
     ) -> None:
         self.files = files
         self.figures, self.look, self.presets = exports.figures, exports.look, exports.presets
         self._journals = journals
         self._runs = runs
+        self._store = store
 
     def draw(
         self, runs: Sequence[Path], size: int, seed: int, allocation: str
@@ -350,6 +355,10 @@ class Audits:
             found |= scores_of_runs([self._runs.read(folder) for folder in runs], names)
         return found
 
+    def scores_of_library(self, items: Sequence[AuditItem]) -> Mapping[str, Mapping[str, float]]:
+        """Compute every metric on the runs of the library in a sample; see ``human_study``."""
+        return scores_of_library(items, self._store)
+
 
 def make_audits(registry: Registry, look: ExportLook, presets: CheckerPresets) -> Audits:
     """Return the use cases of audits; figures have the colours of a look."""
@@ -359,6 +368,7 @@ def make_audits(registry: Registry, look: ExportLook, presets: CheckerPresets) -
         registry.records(RECORDS_ID),
         registry.vote_journals(FILES_ID),
         exports,
+        registry.store(FILES_ID),
     )
 
 

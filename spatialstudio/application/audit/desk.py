@@ -20,6 +20,7 @@ from spatialstudio.application.audit.audits import (
     calibrated_settings,
     make_audits,
 )
+from spatialstudio.application.audit.human_study import sample_id
 from spatialstudio.application.audit.sessions import (
     AuditSessions,
     SessionPlan,
@@ -89,7 +90,7 @@ class AuditDesk:
         self._reading = LatestJob("audit pictures", self._read_ahead)
         self._pictures: dict[Path, RgbImage | None] = {}
         self._is_analysed = True
-        self.is_analysis_wanted = False
+        self.is_analysis_wanted = self.compares_all_metrics = False
         self.voting: Voting | None = None
         self.label_files: tuple[Path, ...] = ()
 
@@ -244,6 +245,11 @@ class AuditDesk:
             self.is_analysis_wanted = True
             self._job.start(partial(self._analysis_of, self.voting.state, self.label_files))
 
+    def compare_all_metrics(self) -> None:
+        """Analyse again, with every metric that the stored runs of the sample allow."""
+        self.compares_all_metrics = True
+        self.analyse_votes()
+
     def cancel_analysis(self) -> None:
         """Cancel the analysis; ``analyse_votes`` starts it again."""
         self._end_analysis()
@@ -318,9 +324,10 @@ class AuditDesk:
         self, state: SessionState, paths: Sequence[Path], progress: Progress
     ) -> AuditAnalysis:
         others = [label for path in paths for label in self.audits.labels_in(path)]
-        return analyse(
-            state, others, [self.sessions.read(each) for each in _sessions(paths)], progress
-        )
+        sessions = [self.sessions.read(each) for each in _sessions(paths)]
+        if not self.compares_all_metrics:
+            return analyse(state, others, sessions, progress)
+        return analyse(state, others, sessions, progress, self.audits.scores_of_library)
 
 
 def make_desk(
@@ -354,7 +361,7 @@ def items_of_run(entry: LibraryEntry) -> tuple[AuditItem, ...]:
     return tuple(
         AuditItem(
             candidate=AuditCandidate(
-                id=f"{run.id} {claim.relation_id}",
+                id=sample_id(run.id, claim.relation_id),
                 stratum=Stratum(
                     method=f"{run.model_id} {method}",
                     relation=claim.type_id,

@@ -5,7 +5,7 @@ way (Tables 1 and 2). Any metric can be compared: one of the program over record
 that stored runs have, or the columns of a table from elsewhere.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from spatialstudio.domain.audit import AuditItem
 from spatialstudio.domain.audit_figures import BinaryFigures
 from spatialstudio.domain.audit_session import Preference
 from spatialstudio.domain.benchmark import RecordedRun
-from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.metric import Metric
+from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.scene import Relation, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Outcome
 from spatialstudio.science.metrics.scene_graph import SCENE_GRAPH
@@ -203,16 +204,58 @@ def scores_of_runs(runs: Sequence[RecordedRun], names: Sequence[str]) -> Mapping
         raise SettingsError(
             f'The metric "{silent[0]}" does not score relations.', hint=f"Available: {known}."
         )
+    pictures = (
+        (sample.id, sample.relation, evaluated)
+        for run in runs
+        for sample in run.samples
+        if (evaluated := evaluation_of(sample, run.settings)) is not None
+    )
+    return _scored(pictures, chosen, metrics.rules)
+
+
+def scores_of_library(items: Sequence[AuditItem], store: RunStore) -> Mapping[str, MetricScores]:
+    """Compute every metric of relations from the stored perception of runs of the library.
+
+    Pictures of other sources, and runs that cannot be read, have no score.
+
+    Raises:
+        PluginError: A metric failed.
+    """
+    metrics = choose_metrics([metric.id for metric in METRICS if _reads_boxes(metric)])
+    chosen = [metric for metric in metrics.chosen if _reads_boxes(metric)]
+    return _scored(_stored_pictures(items, store), chosen, metrics.rules)
+
+
+Picture = tuple[str, Relation, tuple[SceneGraph, Evaluation]]
+"""Id of the sample, its relation, and the scene with its evaluation."""
+
+
+def _stored_pictures(items: Sequence[AuditItem], store: RunStore) -> Iterator[Picture]:
+    for item in items:
+        try:
+            record, _ = store.load(item.picture)
+        except StudioError:
+            continue
+        scene, evaluation = record.request.scene, record.evaluation
+        for relation in scene.relations:
+            if evaluation and item.candidate.id == sample_id(record.id, relation.id):
+                yield item.candidate.id, relation, (scene, evaluation)
+
+
+def sample_id(run_id: str, relation_id: str) -> str:
+    """Return the id of a relation of a stored run in an audit."""
+    return f"{run_id} {relation_id}"
+
+
+def _scored(
+    pictures: Iterable[Picture], chosen: Sequence[Metric], rules: Mapping[str, object]
+) -> Mapping[str, MetricScores]:
     found: dict[str, dict[str, float]] = {metric.id: {} for metric in chosen}
-    for run in runs:
-        for sample in run.samples:
-            evaluated = evaluation_of(sample, run.settings)
-            if evaluated is None:
-                continue
-            for metric in chosen:
-                score = _score(metric, sample.relation, evaluated, metrics.rules[metric.id])
-                if score is not None:
-                    found[metric.id][sample.id] = float(score)
+    for name, relation, evaluated in pictures:
+        for metric in chosen:
+            score = _score(metric, relation, evaluated, rules[metric.id])
+            if score is not None:
+                found[metric.id][name] = float(score)
     return found
 
 

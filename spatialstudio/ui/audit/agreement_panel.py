@@ -37,7 +37,12 @@ class AgreementPanel(AnalysisPanel):
         tip = tr("Table as CSV or LaTeX")
         agreement = push_button(tr("Export agreement…"), self._ask_agreement, tip=tip)
         study = push_button(tr("Export metrics…"), self._ask_study, tip=tip)
-        exports = flow(agreement, study, gap=0.5)
+        every = push_button(
+            tr("Compare all metrics"),
+            self._desk.compare_all_metrics,
+            tip=tr("Compute every metric on the runs of the library in the sample"),
+        )
+        exports = flow(every, agreement, study, gap=0.5)
         self.lay_out(self._confusion, self._figures, self._study, exports, self._notes)
 
     def show_analysis(self, analysis: AuditAnalysis | None) -> None:

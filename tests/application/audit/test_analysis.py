@@ -44,7 +44,7 @@ def test_each_part_is_reported_before_the_analysis(state, events, job):
     job.start(lambda progress: analyse(state, [], (), progress))
     job.wait()
     *parts, last = events
-    assert [(each.done, each.total) for each in parts] == [(0, 2), (1, 2)]
+    assert [(each.done, each.total) for each in parts] == [(0, 1), (0, 2), (1, 2)]
     assert all(isinstance(each, AuditAnalysing) for each in parts)
     assert last.analysis.session_id == state.session.id
 

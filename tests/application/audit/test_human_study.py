@@ -1,17 +1,23 @@
 """Metrics against people: hand-made cases, and figures of scipy and scikit-learn by definition."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from spatialstudio.application.audit.human_study import (
     answers_from,
     compare_metric,
+    sample_id,
     scores_of_items,
+    scores_of_library,
 )
 from spatialstudio.domain.audit_session import Preference
-from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.errors import SettingsError, StoreError
 from spatialstudio.domain.verdict import Outcome
 from tests.audit_population import item_of
+from tests.ui.judged_runs import CAR, DOG, judged_run
 
 PASS, FAIL, OPEN = Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE
 
@@ -65,3 +71,33 @@ def test_a_sample_carries_the_checker_and_stored_scores():
     scores = scores_of_items(items)
     assert list(scores["checker"].values()) == [0.9, -0.4, 0.0]
     assert scores["pse"] == {"sample 0000": 0.8}
+
+
+class OneRun:
+    """A store of one judged run, at "judged.png"."""
+
+    def load(self, path):
+        if path.name != "judged.png":
+            raise StoreError("There is no such run.")
+        run = judged_run(DOG, CAR)
+        return SimpleNamespace(id="run", request=run, evaluation=run.evaluation), None
+
+
+def stored_item(name, picture):
+    item = item_of(0)
+    fields = {**item.fields, "image_path": picture}
+    return replace(item, candidate=replace(item.candidate, id=name), fields=fields)
+
+
+def test_every_metric_of_relations_is_computed_on_runs_of_the_library():
+    (relation,) = judged_run(DOG, CAR).scene.relations
+    name = sample_id("run", relation.id)
+    items = [
+        stored_item(name, "judged.png"),
+        stored_item("run of another relation", "judged.png"),
+        stored_item("another", "missing.png"),
+    ]
+    scores = scores_of_library(items, OneRun())
+    assert scores["visor"] == {name: 1.0}
+    assert {"compbench", "hrs", "geneval", "scene_graph"} < scores.keys()
+    assert all(own.keys() <= {name} for own in scores.values())
