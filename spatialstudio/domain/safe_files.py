@@ -135,7 +135,10 @@ def read_regular(path: Path, max_bytes: int) -> bytes:
         OSError: The file cannot be read.
     """
     with open_regular(path, max_bytes) as file:
-        content = file.read(max_bytes + 1)
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(size + 1)  # reading up to the limit would reserve as much memory
+        if len(content) > size:  # the file grows
+            content += file.read(max_bytes + 1 - len(content))
     if len(content) > max_bytes:
         raise FileTooLarge(path)
     return content

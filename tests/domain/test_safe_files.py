@@ -1,11 +1,15 @@
 """Names and files of others are checked before they are used."""
 
 import os
+import tracemalloc
 from pathlib import Path
+from stat import S_IFREG
+from types import SimpleNamespace
 
 import pytest
 
 from spatialstudio.domain.safe_files import (
+    MEBIBYTE,
     FileTooLarge,
     NotARegularFile,
     is_inside,
@@ -55,6 +59,25 @@ def test_a_file_above_the_limit_is_not_read(tmp_path):
 
 
 @needs_fifo
+def test_a_small_file_takes_little_memory_under_a_large_limit(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"small")
+    tracemalloc.start()
+    assert read_regular(path, 64 * MEBIBYTE) == b"small"
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < MEBIBYTE
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_to_its_end(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"longer than its size")
+    monkeypatch.setattr("os.fstat", lambda _file: SimpleNamespace(st_mode=S_IFREG, st_size=3))
+    assert read_regular(path, 100) == b"longer than its size"
+    with pytest.raises(FileTooLarge):
+        read_regular(path, 10)
+
+
 def test_a_fifo_is_rejected_without_blocking(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("fifo")
