@@ -6,7 +6,6 @@ may import this one.
 
 import csv
 import io
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -57,6 +56,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.widgets.plain_svg import plain_svg
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotRow
 from spatialstudio.ui.widgets.texts import plain_tip, tr
@@ -474,18 +474,14 @@ class Plot(QFrame):
         for each in others:
             each.setOpacity(0)
         parts = []
-        for number, box in enumerate(boxes):
+        for box in boxes:
             box.setOpacity(1)
             area = box.sceneBoundingRect().translated(0, self._key_height())
-            parts.append(
-                f'<clipPath id="row{number}"><rect x="{area.x():g}" y="{area.y():g}" '
-                f'width="{area.width():g}" height="{area.height():g}"/></clipPath>'
-                f'<g clip-path="url(#row{number})">{_body(self._drawn_svg())}</g>'
-            )
+            parts.append((self._drawn_svg(), area))
             box.setOpacity(0)
         for each in (*boxes, *others):
             each.setOpacity(1)
-        return whole.replace("</svg>", "".join(parts) + "</svg>").encode()
+        return plain_svg(whole, parts).encode()
 
     def _drawn_svg(self, *, with_keys: bool = False) -> str:
         buffer, size = QBuffer(), self._saved_size()
@@ -563,8 +559,3 @@ def place_text(item: QGraphicsSimpleTextItem, at: QPointF, anchor: tuple[float, 
     """Move a text so that a point of it, shares of its width and height, lies at a position."""
     room = item.boundingRect()
     item.setPos(at.x() - anchor[0] * room.width(), at.y() - anchor[1] * room.height())
-
-
-def _body(drawing: str) -> str:
-    """Return what an SVG drawing holds."""
-    return re.sub(r"^.*?(?=<defs>)", "", drawing, flags=re.DOTALL).replace("</svg>", "")

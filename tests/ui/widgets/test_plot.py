@@ -2,13 +2,15 @@
 
 import csv
 import io
+import re
 from xml.etree import ElementTree
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip
 
 from spatialstudio.domain.errors import ExportError
@@ -259,9 +261,41 @@ def test_a_saved_plot_is_clipped_vector_graphics(plot, theme):
     assert not list(drawing.iter(f"{SVG}image"))
     strokes = {each.get("stroke") for each in drawing.iter()}
     assert theme.mention(0).name() in strokes
-    (clip,) = drawing.iter(f"{SVG}clipPath")
-    assert float(clip[0].get("width")) == pytest.approx(plot.rows[0].box.width(), abs=1)
+    box = plot.rows[0].box.sceneBoundingRect()
+    points = [
+        float(number)
+        for shape in drawing.iter(f"{SVG}path")
+        if shape.get("stroke") == theme.mention(0).name()
+        for number in re.findall(r"[ML] ([-\d.]+),", shape.get("d"))
+    ]
+    assert min(points) == pytest.approx(box.left(), abs=1)
+    assert max(points) == pytest.approx(box.right(), abs=1)
     assert "squares" in "".join(drawing.itertext())
+
+
+def test_a_saved_drawing_needs_neither_clip_paths_nor_fixed_strokes(plot):
+    drawing = plot.contents("svg").decode()
+    assert "clip" not in drawing
+    assert "vector-effect" not in drawing
+
+
+@pytest.mark.parametrize("zoom", [1, 0.3])
+def test_a_saved_drawing_looks_like_the_saved_picture(plot, zoom):
+    plot.zoom(zoom)
+    picture = QImage.fromData(plot.contents("png"))
+    drawn = QImage(picture.size(), QImage.Format.Format_RGB32)
+    drawn.fill(Qt.GlobalColor.magenta)
+    painter = QPainter(drawn)
+    QSvgRenderer(QByteArray(plot.contents("svg"))).render(painter)
+    painter.end()
+    differences = np.abs(pixels_of(drawn).astype(float) - pixels_of(picture))
+    assert (differences.max(axis=2) > 100).mean() < 0.005
+
+
+def pixels_of(image):
+    shown = image.convertToFormat(QImage.Format.Format_RGB32)
+    shape = (shown.height(), shown.bytesPerLine() // 4, 4)
+    return np.frombuffer(shown.constBits(), np.uint8).reshape(shape)[:, :, :3].copy()
 
 
 def test_a_saved_plot_looks_as_before_on_the_screen(plot):
