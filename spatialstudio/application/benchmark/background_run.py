@@ -39,12 +39,14 @@ class RunOrder:
         engines: The engines; their threads are those of the plan.
         retry: Cause of the failed items to try again; ``EVERY_CAUSE`` for all, None for none.
         only_smoke: Whether to end after the two pictures of the smoke test.
+        choose: Score by which the best method is chosen while drawing (OPSE); empty to draw all.
     """
 
     folder: Path
     engines: EnginePlan = EnginePlan()
     retry: str | None = None
     only_smoke: bool = False
+    choose: str = ""
 
 
 @frozen(eq=False)
@@ -70,11 +72,13 @@ class RunEnded:
         order: What was drawn.
         error: Why it ended early; None if it is complete, was drained or stopped.
         is_stopped: Whether it was stopped at once.
+        best: The method that was chosen with certainty; empty without a choice.
     """
 
     order: RunOrder
     error: ErrorReport | None = None
     is_stopped: bool = False
+    best: str = ""
 
 
 class BackgroundRun:
@@ -233,6 +237,7 @@ def draw(
         begin: Called with the runner before it draws.
     """
     from spatialstudio.application.benchmark.gather import write_results
+    from spatialstudio.application.benchmark.method_race import MethodRace, score_reader
     from spatialstudio.application.benchmark.open_items import items_in
     from spatialstudio.application.benchmark.runner import BenchmarkRunner, failures_of
 
@@ -241,6 +246,9 @@ def draw(
         items.store.release()
         failed = failures_of(items) if order.retry is not None else ()
         retry = [each.key for each in failed if order.retry in (EVERY_CAUSE, each.cause)]
+        race = None
+        if order.choose:
+            race = MethodRace(items.opened.items, score_reader(items, order.choose))
         engines = replace(order.engines, threads=items.opened.plan.threads)
         with open_workers(studio, engines, studio.engine) as workers:
             runner = BenchmarkRunner(
@@ -250,7 +258,7 @@ def draw(
                 lambda progress: send(RunProgressed(folder=order.folder, progress=progress)),
             )
             begin(runner)
-            runner.run(retry=retry, only_smoke=order.only_smoke)
+            runner.run(retry=retry, only_smoke=order.only_smoke, race=race)
         if runner.is_cancelled:
             raise Cancelled  # noqa: TRY301 - it may also come from an item in progress
         write_results(items)
@@ -258,4 +266,5 @@ def draw(
         return RunEnded(order=order, is_stopped=True)
     except Exception as error:  # noqa: BLE001 - the border of the process, as in the worker
         return RunEnded(order=order, error=report_on(error, TITLE))
-    return RunEnded(order=order)
+    is_chosen = race is not None and race.race.is_decided
+    return RunEnded(order=order, best=race.names[race.race.best] if race and is_chosen else "")

@@ -348,7 +348,7 @@ def write_plan(
     sets: Sequence[PromptSetPlan],
     methods: Sequence[MethodPlan],
     seeds: str,
-    judge_set: str = "",
+    judge_sets: Sequence[str] = (),
 ) -> str:
     """Return the text of a plan; fields at their defaults are left out.
 
@@ -357,7 +357,7 @@ def write_plan(
         sets: Prompt sets.
         methods: Methods, without search, LoRAs and options.
         seeds: Seeds, as "0-3".
-        judge_set: Id of a judge set; empty for the default of each model.
+        judge_sets: Ids of judge sets; none for the default of each model.
     """
     lines = [f"name = {_quoted(name)}", f"seeds = {_quoted(seeds)}"]
     for each in sets:
@@ -368,7 +368,7 @@ def write_plan(
         fields = {"name": method.name, "guidance": method.guidance, "model": method.model_id}
         fields |= {"strength": method.strength, "steps": method.steps}
         lines += _table("methods", fields)
-    if judge_set:
+    for judge_set in judge_sets:
         lines += _table("judges", {"name": judge_set, "set": judge_set})
     return "\n".join([*lines, ""])
 

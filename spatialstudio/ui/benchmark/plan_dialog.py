@@ -15,6 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from spatialstudio.application.benchmark.background_run import RunOrder
+from spatialstudio.application.benchmark.cell_pairs import PASS, PSE
+from spatialstudio.application.benchmark.executors import EnginePlan, Executor
 from spatialstudio.application.benchmark.plan_file import write_plan
 from spatialstudio.domain.benchmark_plan import MethodPlan, PromptSetPlan, PromptSource
 from spatialstudio.domain.frozen import frozen
@@ -28,6 +31,8 @@ from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, plain_ti
 SIZE_EM = (64, 38)
 FORM_EM = 27
 LETTERS = 22
+METHOD_ROWS, JUDGE_ROWS = 6.0, 3.5
+"""Least heights of the lists, em."""
 CHECK_AFTER_MS = 500
 """After the last change."""
 MOST_PROMPTS = 100_000
@@ -67,7 +72,7 @@ class PlanDialog(TitledDialog):
     """Lets the user fill in a form or edit the plan's text; nothing is written before it begins.
 
     Emits ``check_asked`` with the text and the folder shortly after each change, and
-    ``begin_asked`` with both and whether only the smoke test is wanted.
+    ``begin_asked`` with the text and the ``RunOrder``.
 
     Args:
         choices: What the form offers.
@@ -75,7 +80,7 @@ class PlanDialog(TitledDialog):
     """
 
     check_asked = Signal(str, object)
-    begin_asked = Signal(str, object, bool)
+    begin_asked = Signal(str, object)
 
     def __init__(self, choices: PlanChoices, parent: QWidget | None) -> None:
         super().__init__(tr("New benchmark"), parent)
@@ -99,9 +104,9 @@ class PlanDialog(TitledDialog):
         self._sample.setToolTip(tr("A random sample of the set, always the same one"))
         self._methods = _checks(tr("Methods"), choices.methods, checked=2)
         self._model = _box(tr("Model"), choices.models)
-        self._judges = _box(
-            tr("Judge set"), (("", tr("default of the model")), *choices.judge_sets)
-        )
+        self._judges = _checks(tr("Judge sets"), choices.judge_sets, checked=0, rows=JUDGE_ROWS)
+        self._judges.setToolTip(tr("Without a choice, the default of the model judges"))
+        self._make_run_fields()
         self._seeds = TextLine("0-3")
         self._seeds.setAccessibleName(tr("Seeds"))
         self._folder = TextLine(str(choices.folder / self._name.text()))
@@ -154,6 +159,33 @@ class PlanDialog(TitledDialog):
         self._smoke.setEnabled(is_valid)
         self._start.setEnabled(is_valid)
 
+    def _make_run_fields(self) -> None:
+        """Make the fields of what is no part of the plan: extent and engines."""
+        self._extent = _box(
+            tr("Draw"),
+            (
+                ("", tr("every picture")),
+                (PASS, tr("until the best by verdict is certain")),
+                (PSE, tr("until the best by PSE is certain")),
+            ),
+        )
+        self._extent.setToolTip(
+            tr("Methods that are behind with certainty draw nothing more (OPSE)")
+        )
+        self._executor = _box(
+            tr("Engines"),
+            (
+                (Executor.LOCAL.value, tr("this machine")),
+                (Executor.RAY.value, tr("a Ray cluster")),
+            ),
+        )
+        self._address = TextLine(placeholderText=tr("address"))
+        self._address.setEnabled(False)
+        self._address.setAccessibleName(tr("Address of the Ray cluster"))
+        self._address.setToolTip(
+            tr('"auto", or host and port, as "host:6379"; empty for a Ray on this machine')
+        )
+
     def _lay_out(self) -> None:
         form = QFormLayout()
         for title, field in (
@@ -164,7 +196,9 @@ class PlanDialog(TitledDialog):
             (tr("Methods"), self._methods),
             (tr("Model"), self._model),
             (tr("Seeds"), self._seeds),
-            (tr("Judge set"), self._judges),
+            (tr("Judge sets"), self._judges),
+            (tr("Draw"), self._extent),
+            (tr("Engines"), row(self._executor, grow(self._address), gap=0.4)),
             (tr("Folder"), row(grow(self._folder), self._folder_button(), gap=0.4)),
         ):
             form.addRow(title, field)
@@ -193,10 +227,12 @@ class PlanDialog(TitledDialog):
         self._name.textEdited.connect(self._follow_name)
         for line in (self._file, self._seeds):
             line.textEdited.connect(self._write)
-        for box in (self._set, self._model, self._judges):
+        for box in (self._set, self._model):
             box.currentIndexChanged.connect(self._write)
         self._sample.valueChanged.connect(self._write)
-        self._methods.itemChanged.connect(self._write)
+        for checks in (self._methods, self._judges):
+            checks.itemChanged.connect(self._write)
+        self._executor.currentIndexChanged.connect(self._choose_executor)
         self._folder.textEdited.connect(self._check_soon)
         self._text.textChanged.connect(self._check_soon)
 
@@ -213,13 +249,16 @@ class PlanDialog(TitledDialog):
         prompts = PromptSetPlan(source=source, file=file, sample=self._sample.value() or None)
         model = self._model.currentData()
         methods = [
-            MethodPlan(name=each, guidance=each, model_id=model) for each in _checked(self._methods)
+            MethodPlan(name=each, guidance=each, model_id=model)
+            for each in _checked(self._methods) or [UNGUIDED]
         ]
-        judges = self._judges.currentData()
         seeds = self._seeds.text().strip()
         self._text.setPlainText(
-            write_plan(self._name.text().strip(), [prompts], methods, seeds, judges)
+            write_plan(self._name.text().strip(), [prompts], methods, seeds, _checked(self._judges))
         )
+
+    def _choose_executor(self) -> None:
+        self._address.setEnabled(self._executor.currentData() == Executor.RAY.value)
 
     def _check_soon(self) -> None:
         self._show(tr("Checking the plan…"), Tone.MUTED, is_valid=False)
@@ -230,7 +269,15 @@ class PlanDialog(TitledDialog):
 
     def _begin(self, *, only_smoke: bool) -> None:
         self._show(tr("Writing the plan…"), Tone.MUTED, is_valid=False)
-        self.begin_asked.emit(self.text, self.folder, only_smoke)
+        executor = Executor(self._executor.currentData())
+        address = self._address.text().strip() if executor is Executor.RAY else ""
+        order = RunOrder(
+            folder=self.folder,
+            engines=EnginePlan(executor=executor, address=address),
+            only_smoke=only_smoke,
+            choose=self._extent.currentData(),
+        )
+        self.begin_asked.emit(self.text, order)
 
     def _ask_file(self) -> None:
         chosen, _ = QFileDialog.getOpenFileName(self, tr("File with the prompts"))
@@ -260,11 +307,13 @@ def _box(name: str, choices: Sequence[tuple[str, str]]) -> ChoiceBox:
     return box
 
 
-def _checks(name: str, choices: Sequence[tuple[str, str]], checked: int) -> QListWidget:
+def _checks(
+    name: str, choices: Sequence[tuple[str, str]], checked: int, rows: float = METHOD_ROWS
+) -> QListWidget:
     """Return a list to check, with the first ones checked."""
     made = QListWidget()
     made.setAccessibleName(name)
-    made.setMinimumHeight(em(8))
+    made.setMinimumHeight(em(rows))
     for place, (key, title) in enumerate(choices):
         item = QListWidgetItem(title)
         item.setData(Qt.ItemDataRole.UserRole, key)
@@ -278,9 +327,8 @@ def _checks(name: str, choices: Sequence[tuple[str, str]], checked: int) -> QLis
 
 def _checked(checks: QListWidget) -> list[str]:
     items = [checks.item(row) for row in range(checks.count())]
-    keys = [
+    return [
         str(item.data(Qt.ItemDataRole.UserRole))
         for item in items
         if item.checkState() is Qt.CheckState.Checked
     ]
-    return keys or [UNGUIDED]

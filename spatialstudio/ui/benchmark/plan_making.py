@@ -1,5 +1,6 @@
 """Makes a plan with the user, checks it in the background, and begins its benchmark."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -77,20 +78,20 @@ class PlanMaking(QObject):
         if self._dialog is not None:
             self._dialog.show_problem(f"{report.message} {report.hint}")
 
-    def _begin(self, text: str, folder: Path, only_smoke: bool) -> None:
+    def _begin(self, text: str, order: RunOrder) -> None:
         self._context.reading.read(
             Subject.PLAN,
             tr("Beginning the benchmark"),
-            partial(begin_benchmark, self._context.benchmark.open_studio, text, folder),
-            partial(self._start, only_smoke=only_smoke),
+            partial(begin_benchmark, self._context.benchmark.open_studio, text, order.folder),
+            partial(self._start, order),
             self._show_problem,
         )
 
-    def _start(self, folder: Path, *, only_smoke: bool) -> None:
+    def _start(self, order: RunOrder, folder: Path) -> None:
         if self._dialog is not None:
             self._dialog.accept()
         self._context.benchmark.open(folder)
-        self._context.benchmark.run.start(RunOrder(folder=folder, only_smoke=only_smoke))
+        self._context.benchmark.run.start(replace(order, folder=folder))
 
     def _forget(self) -> None:
         self._dialog = None

@@ -1,6 +1,7 @@
 """The dock of the process that draws a benchmark: progress, devices, failures by cause."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtWidgets import QProgressBar, QWidget
@@ -12,7 +13,7 @@ from spatialstudio.application.benchmark.background_run import (
     RunOrder,
     RunProgressed,
 )
-from spatialstudio.application.benchmark.executors import EnginePlan
+from spatialstudio.application.benchmark.executors import EnginePlan, Executor
 from spatialstudio.application.benchmark.monitor import BenchmarkChanged, BenchmarkView
 from spatialstudio.application.benchmark.result_store import cause_of
 from spatialstudio.domain.benchmark_cells import CellState
@@ -43,6 +44,7 @@ class RunPanel(Panel):
         self._context = context
         self._benchmark = context.benchmark
         self._view: BenchmarkView | None = None
+        self._last: RunOrder | None = None
         self._state = TextLabel()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setAccessibleName(tr("Progress of the benchmark"))
@@ -71,7 +73,11 @@ class RunPanel(Panel):
                 self._view = view
             case RunEnded(error=error) if error is not None:
                 self.problem_met.emit(error)
-            case RunBegan() | RunProgressed() | RunEnded():
+            case RunBegan(order=order):
+                self._last = order
+            case RunEnded(best=best) if best:
+                self._context.toasts.tell(tr("{name} is the best method.").format(name=best))
+            case RunProgressed() | RunEnded():
                 pass
             case _:
                 return
@@ -91,7 +97,11 @@ class RunPanel(Panel):
         names = (each.strip() for each in self._devices.text().split(","))
         devices = tuple(name for name in names if name)
         engines = EnginePlan(workers=0 if devices else self._workers.value(), devices=devices)
-        self._benchmark.run.start(RunOrder(folder=self._view.folder, engines=engines, retry=retry))
+        order = RunOrder(folder=self._view.folder, engines=engines)
+        if self._last is not None and self._last.folder == order.folder:
+            is_local = self._last.engines.executor is Executor.LOCAL
+            order = replace(self._last, engines=engines if is_local else self._last.engines)
+        self._benchmark.run.start(replace(order, retry=retry, only_smoke=False))
 
     def _retry(self, cause: str) -> None:
         if self._benchmark.run.order is not None:

@@ -5,6 +5,7 @@ from queue import SimpleQueue
 
 import pytest
 
+from spatialstudio.application.benchmark import method_race
 from spatialstudio.application.benchmark.background_run import (
     EVERY_CAUSE,
     BackgroundRun,
@@ -43,6 +44,25 @@ def test_a_smoke_run_draws_two_pictures(begun):
     ended, sent = drawn(begun, only_smoke=True)
     assert ended.error is None
     assert [each.progress.done for each in sent] == [1, 2]
+
+
+@pytest.mark.parametrize("value", ["pass", "pse"])
+def test_a_choice_that_the_pictures_do_not_decide_names_no_best(begun, value):
+    ended, _ = drawn(begun, choose=value)
+    assert ended.error is None
+    assert ended.best == ""
+
+
+def test_a_choice_with_certainty_ends_early_and_names_the_best(bench, monkeypatch):
+    bench.write(seeds="0-9")
+    bench.items()
+    score_of = {"plain": 0.0, "psg": 1.0}
+    monkeypatch.setattr(
+        method_race, "score_reader", lambda *_: lambda item: score_of[item.method.name]
+    )
+    ended, sent = drawn(bench, choose="pass")
+    assert ended.best == "psg"
+    assert sent[-1].progress.done < sent[-1].progress.total
 
 
 def test_a_stopped_run_is_no_error_and_goes_on_later(begun):

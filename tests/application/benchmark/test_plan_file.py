@@ -149,7 +149,7 @@ def test_a_written_plan_is_read_back():
         MethodPlan(name="none", guidance="none"),
         MethodPlan(name="psg", guidance="psg", model_id="sd15", strength=2.5, steps=30),
     ]
-    text = write_plan('two "sets"', sets, methods, "0-3", judge_set="open")
+    text = write_plan('two "sets"', sets, methods, "0-3", judge_sets=["open"])
 
     plan = parse_plan(text, PATH)
 

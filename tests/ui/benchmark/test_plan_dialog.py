@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 
+from spatialstudio.application.benchmark.background_run import RunOrder
 from spatialstudio.application.benchmark.check_plan import check_plan
+from spatialstudio.application.benchmark.executors import EnginePlan, Executor
 from spatialstudio.application.benchmark.plan_file import parse_plan
 from spatialstudio.domain.benchmark_plan import PromptSource
 from spatialstudio.ui.benchmark import commands
@@ -15,7 +18,7 @@ from spatialstudio.ui.benchmark.plan_making import PlanMaking
 CHOICES = PlanChoices(
     methods=(("none", "None"), ("layout", "Layout guidance"), ("psg", "PoS guidance")),
     models=(("stickers", "Stickers"), ("sd15", "Stable Diffusion 1.5")),
-    judge_sets=(("open", "Open vocabulary"),),
+    judge_sets=(("open", "Open vocabulary"), ("coco", "COCO")),
     folder=Path("/benchmarks"),
 )
 
@@ -42,12 +45,13 @@ def test_each_field_changes_the_plan(dialog, qtbot):
     qtbot.keyClicks(dialog._file, "/my/list.txt")
     dialog._sample.setValue(5)
     dialog._model.setCurrentIndex(1)
-    dialog._judges.setCurrentIndex(1)
+    for row in range(2):
+        dialog._judges.item(row).setCheckState(Qt.CheckState.Checked)
     made = plan(dialog)
     assert made.prompts[0].file == Path("/my/list.txt")
     assert made.prompts[0].sample == 5
     assert {each.model_id for each in made.methods} == {"sd15"}
-    assert made.judges[0].choice.set_id == "open"
+    assert [each.choice.set_id for each in made.judges] == ["open", "coco"]
 
 
 def test_the_folder_follows_the_name_as_one_part_of_a_path(dialog, qtbot):
@@ -82,7 +86,19 @@ def test_the_smoke_run_is_asked_for(dialog, qtbot):
     dialog.show_summary(dialog.text, "60 pictures")
     with qtbot.waitSignal(dialog.begin_asked) as asked:
         dialog._smoke.click()
-    assert asked.args == [dialog.text, dialog.folder, True]
+    assert asked.args == [dialog.text, RunOrder(folder=dialog.folder, only_smoke=True)]
+
+
+def test_the_choice_of_the_best_method_on_a_cluster_is_ordered(dialog, qtbot):
+    dialog.show_summary(dialog.text, "60 pictures")
+    assert not dialog._address.isEnabled()
+    dialog._executor.setCurrentIndex(dialog._executor.findData("ray"))
+    qtbot.keyClicks(dialog._address, " host:6379 ")
+    dialog._extent.setCurrentIndex(dialog._extent.findData("pse"))
+    with qtbot.waitSignal(dialog.begin_asked) as asked:
+        dialog._start.click()
+    engines = EnginePlan(executor=Executor.RAY, address="host:6379")
+    assert asked.args[1] == RunOrder(folder=dialog.folder, engines=engines, choose="pse")
 
 
 def test_the_command_offers_the_models_of_the_studio(context, qtbot):
