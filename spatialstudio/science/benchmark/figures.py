@@ -8,7 +8,7 @@ pictures of one prompt resemble each other. Source of the rates: Rostane 2026, a
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import comb
+from math import comb, inf, isnan
 
 from spatialstudio.domain.benchmark import OutcomeCounts, ScoredSample
 from spatialstudio.domain.frozen import frozen
@@ -102,8 +102,32 @@ def rates_of(outcomes: Iterable[Outcome | None]) -> Rates:
 
 def pass_rate_by_prompt(samples: Sequence[ScoredSample]) -> Interval:
     """Return the pass rate over all with a bootstrap interval that resamples prompts."""
-    passes = [float(each.outcome is Outcome.PASS) for each in samples]
-    return cluster_bootstrap(passes, [each.item.id for each in samples])
+    passes = [(each.item.id, (float(each.outcome is Outcome.PASS),)) for each in samples]
+    prompts, columns = _ordered(passes)
+    return cluster_bootstrap(columns[0] if columns else (), prompts)
+
+
+def _ordered(
+    rows: Iterable[tuple[object, tuple[float, ...]]],
+) -> tuple[list[object], tuple[tuple[float, ...], ...]]:
+    """Return labels and columns of rows, ordered by the values of each label and not by its place.
+
+    A bootstrap draws by place: in this order its bounds depend on no order of prompts.
+
+    Args:
+        rows: A label and its values; without any there are no columns.
+    """
+    by_label = defaultdict[object, list[tuple[float, ...]]](list)
+    for label, values in rows:
+        by_label[label].append(values)
+    groups = [(sorted(own, key=_rank), label) for label, own in by_label.items()]
+    groups.sort(key=lambda group: [_rank(values) for values in group[0]])
+    labels = [label for own, label in groups for _ in own]
+    return labels, tuple(zip(*(values for own, _ in groups for values in own), strict=True))
+
+
+def _rank(values: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(inf if isnan(value) else value for value in values)
 
 
 def rates_by(
@@ -137,11 +161,12 @@ def order_bias(samples: Sequence[ScoredSample]) -> OrderBias | None:
     ]
     if not pairs:
         return None
-    first, second = (
-        [float(each.outcome is Outcome.PASS) for each in side] for side in zip(*pairs, strict=True)
+    prompts, (first, second) = _ordered(
+        (pair[0].item.id, tuple(float(each.outcome is Outcome.PASS) for each in pair))
+        for pair in pairs
     )
     return OrderBias(
-        difference=paired_difference(second, first, clusters=[each.item.id for each, _ in pairs]),
+        difference=paired_difference(second, first, clusters=prompts),
         test=mcnemar(first, second),
     )
 
@@ -163,7 +188,9 @@ def scaling_curve(values: Mapping[Key, float]) -> Mapping[int, Interval]:
         by_prompt[prompt].append(value)
     most = min(map(len, by_prompt.values()), default=0)
     counts = (2**power for power in range(most.bit_length()))
-    return {n: mean_bootstrap([best_of(n, own) for own in by_prompt.values()]) for n in counts}
+    return {
+        n: mean_bootstrap(sorted(best_of(n, own) for own in by_prompt.values())) for n in counts
+    }
 
 
 def best_of(n: int, values: Sequence[float]) -> float:
@@ -203,12 +230,15 @@ def _compared(
     is_yes_no: bool,
 ) -> Comparison:
     one, other = (dict[Hashable, float](methods[name].items()) for name in pair)
-    first, second, keys = paired_values(one, other)
+    *values, keys = paired_values(one, other)
+    pairs = zip(*(each.tolist() for each in values), strict=True)
+    prompts, columns = _ordered(zip(map(_prompt_of, keys), pairs, strict=True))
+    first, second = columns or ((), ())
     return Comparison(
         first=pair[0],
         second=pair[1],
         value=value,
-        difference=paired_difference(first, second, clusters=[_prompt_of(key) for key in keys]),
+        difference=paired_difference(first, second, clusters=prompts),
         test=mcnemar(first, second) if is_yes_no else None,
     )
 

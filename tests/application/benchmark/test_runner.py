@@ -8,7 +8,10 @@ from threading import Thread
 import pytest
 
 from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
+from spatialstudio.application.benchmark.export_report import full_report
 from spatialstudio.application.benchmark.gather import write_results
+from spatialstudio.application.benchmark.report import read_methods
+from spatialstudio.application.benchmark.report_files import comparison_answer, report_lines
 from spatialstudio.application.benchmark.runner import DRAIN, PAUSE, failures_of
 from spatialstudio.application.evaluate.recorded_runs import judge_sample
 from spatialstudio.domain.errors import Cancelled, StudioError, TargetExists
@@ -126,6 +129,54 @@ def test_fifty_kills_change_no_record_and_redraw_at_most_the_item_in_flight(benc
     assert records(killed, "psg") == records(whole, "psg")
     assert metrics(killed) == metrics(whole)
     assert len(drawn) <= ITEMS * (rounds + 1) + kills
+
+
+def report_on(items):
+    """Return every figure of the report but times, by method, group, name and figure."""
+    methods = read_methods([items.store.folder], SpatialBenchRuns(resources_folder()))
+    made = full_report(methods)
+    lines = {line[:4]: line[4:] for line in report_lines(made.reports) if "seconds" not in line[3]}
+    compared = (comparison_answer(each) for each in made.comparisons)
+    pairs = {
+        tuple(each.pop(key) for key in ("first", "second", "value")): each for each in compared
+    }
+    return lines | {key: tuple(each.values()) for key, each in pairs.items()}
+
+
+def check_equal(found, expected):
+    """Compare figures up to the order of sums."""
+    assert found.keys() == expected.keys()
+    for key, values in expected.items():
+        assert found[key] == pytest.approx(values, abs=1e-12), key
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_order_engines_and_resumption_change_no_figure_of_the_report(bench, seed):
+    expected = report_on(finished(bench, "plain"))
+    chance = random.Random(seed)
+    shuffled = list(PROMPTS)
+    chance.shuffle(shuffled)
+    bench.write(prompts=shuffled)
+    items = bench.items("shuffled")
+    left = [chance.randint(1, ITEMS)]
+
+    def stop_after(_progress):
+        left[0] -= 1
+        if not left[0]:
+            runner.cancel()
+
+    bench.reports = Listener(stop_after)
+    runner = bench.runner(items, workers=chance.randint(1, 3))
+    runner.run()
+    bench.reports = []
+    check_equal(report_on(finished(bench, "shuffled", workers=2)), expected)
+
+
+class Listener:
+    """Takes progress where a list is expected."""
+
+    def __init__(self, take):
+        self.append = take
 
 
 @pytest.mark.parametrize("workers", [2, 3])

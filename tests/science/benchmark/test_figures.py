@@ -1,6 +1,8 @@
 """Figures of methods and comparisons."""
 
+import random
 from itertools import combinations
+from math import nan
 
 import pytest
 
@@ -11,6 +13,7 @@ from spatialstudio.science.benchmark.figures import (
     best_of,
     compare,
     order_bias,
+    pass_rate_by_prompt,
     rates_by,
     rates_of,
     reasons_of,
@@ -110,3 +113,37 @@ def test_the_scaling_curve_rises_and_ends_at_the_fewest_seeds():
     assert curve[1].value < curve[2].value < curve[4].value
     assert scaling_curve(dict(reversed(values.items()))) == curve
     assert scaling_curve({}) == {}
+
+
+def bounds(interval):
+    return interval.value, interval.low, interval.high
+
+
+def figures_of(chance, order):
+    """Return figures with bootstrap bounds on drawn outcomes, given in an order of prompts."""
+    outcomes = [
+        [(chance.choice((PASS, FAIL, UNDECIDABLE)), chance.random()) for _ in range(8)]
+        for _ in range(20)
+    ]
+    samples, methods = [], {"a": {}, "b": {}}
+    for prompt in order:
+        for seed, (outcome, value) in enumerate(outcomes[prompt]):
+            kind, *names = (
+                (LEFT_OF, f"n{prompt}", "car") if seed < 4 else (RIGHT_OF, "car", f"n{prompt}")
+            )
+            samples.append(sample(outcome, seed % 4, kind, *names))
+            key = (f"p{order.index(prompt)}", seed % 4)
+            is_missing = prompt == 3 and seed == 1
+            methods["a" if seed < 4 else "b"][key] = nan if is_missing else value
+    (compared,) = compare(methods, "pse", is_yes_no=False)
+    curve = scaling_curve(methods["b"])
+    intervals = (pass_rate_by_prompt(samples), order_bias(samples).difference, compared.difference)
+    return [each for one in (*intervals, *curve.values()) for each in bounds(one)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bootstrap_bounds_depend_on_no_order_and_no_name_of_prompts(seed):
+    order = list(range(20))
+    expected = figures_of(random.Random(seed), order)
+    random.Random(seed + 100).shuffle(order)
+    assert figures_of(random.Random(seed), order) == pytest.approx(expected, abs=1e-12)
