@@ -15,6 +15,7 @@ from spatialstudio.domain.generation import (
     moment_read,
 )
 from spatialstudio.domain.scene import Relation, RelationId, SceneGraph
+from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.guidance.methods import trial_of
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
@@ -270,12 +271,18 @@ def moment_in_words(run: OpenRun, wanted: Moment) -> str:
 
 
 def name_second(run: OpenRun, second: OpenRun) -> str:
-    """Return the name of a second run relative to the open one: "Baseline", "Seed 8", "Other run".
+    """Return the name of a second run relative to the open one.
 
     Args:
         run: The open run.
         second: The comparison run.
+
+    Returns:
+        "Start" for the picture that the open one was to fix; else "Baseline", "Seed 8" or
+        "Other run".
     """
+    if _is_start(run, second):
+        return "Start"
     asked, other = run.request, second.request
     if asked is None or other is None:
         return "Other run"
@@ -285,13 +292,31 @@ def name_second(run: OpenRun, second: OpenRun) -> str:
 
 
 def name_first(run: OpenRun, second: OpenRun | None = None) -> str:
-    """Return the name of the open run in a comparison: "Guided", "Seed 7" or "This run".
+    """Return the name of the open run in a comparison.
 
     Args:
         run: The open run.
         second: The comparison run; the name gives the seed if the seeds differ.
+
+    Returns:
+        "Fixed" next to its start if it passes, else "Attempt"; next to other runs "Seed 7",
+        "Guided" or "This run".
     """
+    if second is not None and _is_start(run, second):
+        return "Fixed" if _outcome(run) is Outcome.PASS else "Attempt"
     asked, other = run.request, second.request if second else None
     if asked is not None and other is not None and asked.sampling.seed != other.sampling.seed:
         return f"Seed {asked.sampling.seed}"
     return "This run" if goal_of(run) is None else "Guided"
+
+
+def _is_start(run: OpenRun, second: OpenRun) -> bool:
+    """Return True if a run was derived from the second one, which does not pass."""
+    if run.request is None or second.request is None or second.path is None:
+        return False
+    is_parent = run.request.parent_run_id == second.path.stem
+    return is_parent and _outcome(second) in (Outcome.FAIL, Outcome.UNDECIDABLE)
+
+
+def _outcome(run: OpenRun) -> Outcome | None:
+    return run.evaluation.outcome if run.evaluation else None

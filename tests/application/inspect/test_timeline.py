@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +18,9 @@ from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.verdict import Outcome
 from tests.fakes import scene_of
-from tests.ui.scripted_engine import STICKERS
+from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of
 
 SCENE = scene_of()
 (RELATION,) = SCENE.relations
@@ -54,6 +56,10 @@ def run(request_):
         for step in range(5)
     )
     return OpenRun(id=request_.id, scene=SCENE, request=request_, total_steps=STEPS, steps=steps)
+
+
+def judged(outcome):
+    return evaluation_of(SCENE, picture_of(7), outcome)
 
 
 def test_the_bounds_count_ties_as_zero_and_as_one(request_):
@@ -105,6 +111,22 @@ def test_the_first_of_two_seeds_is_named_by_its_seed(run, request_):
     assert name_first(run, other) == f"Seed {request_.sampling.seed}"
     assert name_second(run, other) == "Seed 4244055911"
     assert name_first(run, run) == name_first(run)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "name"), [(Outcome.PASS, "Fixed"), (Outcome.FAIL, "Attempt"), (None, "Attempt")]
+)
+def test_a_picture_is_compared_with_the_start_of_its_fix(run, request_, outcome, name):
+    start = replace(run, path=Path("runs/a.png"), evaluation=judged(Outcome.FAIL))
+    child = with_values(request_, seed=8, parent_run_id="a")
+    fixed = replace(run, request=child, evaluation=outcome and judged(outcome))
+    assert (name_first(fixed, start), name_second(fixed, start)) == (name, "Start")
+
+
+def test_a_child_of_a_picture_that_passes_is_named_by_its_differences(run, request_):
+    parent = replace(run, path=Path("runs/a.png"), evaluation=judged(Outcome.PASS))
+    child = replace(run, request=with_values(request_, seed=8, parent_run_id="a"))
+    assert (name_first(child, parent), name_second(child, parent)) == ("Seed 8", "Seed 7")
 
 
 def test_ties_are_measured_once_for_each_step(request_, monkeypatch):
