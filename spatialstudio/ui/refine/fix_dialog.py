@@ -65,6 +65,7 @@ class FixDialog(TitledDialog):
         self._reason.currentIndexChanged.connect(lambda _index: self.edited.emit())
         self._budget.valueChanged.connect(lambda _value: self.edited.emit())
         self._remedies = QWidget()
+        self._remedies.setMinimumHeight(1)  # else Qt reserves the height of its narrowest width
         self._grid = QGridLayout(self._remedies)
         self._lay_out(only)
         give_room(self, SIZE_EM)

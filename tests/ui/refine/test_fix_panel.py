@@ -15,7 +15,9 @@ from spatialstudio.ui.refine.fix_dialog import FixDialog
 from spatialstudio.ui.refine.fix_panel import FixPanel
 from spatialstudio.ui.refine.fix_presenter import success_in_words
 from spatialstudio.ui.run.widgets.result_strip import ROLE
+from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.theme.theme import SMALL, font
+from spatialstudio.ui.widgets.dock_column import DockRoom
 from tests.ui.scripted_engine import PROMPT, evaluation_of, picture_of
 
 
@@ -89,6 +91,17 @@ def test_the_confirmation_shows_reason_remedies_and_budget(qtbot, failed, panel,
     assert "6." in words
     dialog._budget.setValue(2)
     assert "at most " in dialog._cost.text()
+    dialog.reject()
+
+
+def test_six_remedies_are_shown_without_a_scroll_bar_and_large_text_scrolls(qtbot, failed, panel):
+    qtbot.waitUntil(failed.context.actions[commands.FIX_IT].isEnabled)
+    failed.context.actions[commands.FIX_IT].trigger()
+    dialog = failed.findChild(FixDialog)
+    bar = dialog.findChild(DockRoom).verticalScrollBar()
+    qtbot.waitUntil(lambda: dialog.isVisible() and bar.maximum() == 0)
+    dialog.resize(dialog.minimumSizeHint())
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
     dialog.reject()
 
 
@@ -168,6 +181,8 @@ def test_the_start_is_compared_with_an_attempt(qtbot, failed, panel, studio, eng
     compare.trigger()
     qtbot.waitUntil(lambda: studio.session.baseline is not None)
     assert studio.session.baseline.id == start.id
+    pictures = failed.stage.findChildren(PictureView)
+    qtbot.waitUntil(lambda: [each._scene.title for each in pictures] == ["Fixed", "Start"])
 
 
 def test_fixing_is_stopped_and_continued(qtbot, failed, panel, studio, engine, confirm):
