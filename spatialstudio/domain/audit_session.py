@@ -212,6 +212,12 @@ class SessionState:
         return max(self.votes.values(), key=lambda entry: entry.number, default=None)
 
     @property
+    def withdrawn(self) -> JournalEntry | None:
+        """The vote on the current showing that undo took back; None without one."""
+        own = (each for each in reversed(self.entries) if each.showing == self.current)
+        return next((each for each in own if each.kind is EntryKind.VOTE), None)
+
+    @property
     def labels(self) -> tuple[HumanLabel, ...]:
         """The verdicts on the sample, without gold items, repeats and revealed pictures."""
         return tuple(

@@ -45,9 +45,14 @@ VOTE_UNDECIDABLE = _vote("vote_undecidable", text="Undecidable", keys="U")
 PREFER_FIRST = _vote("prefer_first", text="Prefer the left picture", keys="1")
 PREFER_SECOND = _vote("prefer_second", text="Prefer the right picture", keys="2")
 PREFER_NEITHER = _vote("prefer_neither", text="Both are equal", keys="0")
-NEXT = _vote("next_vote", text="Next picture", keys="Return", tip="Store the score and go on")
+NEXT = _vote(
+    "next_vote",
+    text="Next picture",
+    keys="Return",
+    tip="Store the score, or the vote that was taken back, and go on",
+)
 SKIP = _vote("skip_vote", text="Skip", keys="S", tip="Leave the picture for the end")
-UNDO_VOTE = _vote("undo_vote", text="Undo vote", keys="Ctrl+Z", tip="Return to the last picture")
+UNDO_VOTE = _vote("undo_vote", text="Undo vote", keys="Ctrl+Z", tip="Return to the last picture; Next keeps its vote")
 NOTE = _vote("vote_note", text="Note", keys="N", tip="Add a note to the vote")
 ZOOM = _vote("vote_zoom", text="Zoom", keys="Z", tip="Show the middle of the picture larger")
 

@@ -36,13 +36,23 @@ ANSWERS = {
     commands.PREFER_NEITHER: Answer(preferred=Preference.EQUAL),
 }
 BUTTONS = {
-    AuditTask.VERDICT: (commands.VOTE_PASS, commands.VOTE_FAIL, commands.VOTE_UNDECIDABLE),
+    AuditTask.VERDICT: (
+        commands.VOTE_PASS,
+        commands.VOTE_FAIL,
+        commands.VOTE_UNDECIDABLE,
+        commands.NEXT,
+    ),
     AuditTask.SCORE: (commands.NEXT,),
     AuditTask.PREFERENCE: (
         commands.PREFER_FIRST,
         commands.PREFER_SECOND,
         commands.PREFER_NEITHER,
+        commands.NEXT,
     ),
+}
+HOW_TO_VOTE = {
+    AuditTask.VERDICT: "No vote yet: P passes, F fails, U is undecidable.",
+    AuditTask.PREFERENCE: "No vote yet: 1 prefers the left picture, 2 the right one, 0 neither.",
 }
 OTHERS = (commands.SKIP, commands.UNDO_VOTE, commands.NOTE, commands.ZOOM)
 SESSION_FILES = "Sessions (*.votes)"
@@ -122,10 +132,17 @@ class VotingPanel(Panel):
             self._try(tr("Storing the vote"), lambda: self._desk.vote(answer, note))
 
     def _enter(self) -> None:
-        """Store the score and go on; on other tasks the answer's key goes on already."""
+        """Store the score, or the vote that was taken back, and go on."""
         voting = self._desk.voting
-        if voting is not None and voting.session.task is AuditTask.SCORE:
+        if voting is None:
+            return
+        task, withdrawn = voting.session.task, voting.state.withdrawn
+        if task is AuditTask.SCORE:
             self._vote(Answer(score=self.view.score.number.value()))
+        elif withdrawn is not None and withdrawn.answer is not None:
+            self._vote(withdrawn.answer)
+        else:
+            self.view.show_state(tr(HOW_TO_VOTE[task]))
 
     def _undo(self) -> None:
         self._try(tr("Undoing the vote"), self._desk.undo)
@@ -152,9 +169,22 @@ class VotingPanel(Panel):
             pictures = [self._desk.picture(item) for item in voting.items]
             claim, verdict = sentence_of(voting.items[0]), self._verdict_of(voting)
             self.view.show_vote(voting.session.task, claim, pictures, verdict)
+            self._show_withdrawn(voting.state)
             self._desk.read_ahead()
 
     _last_entry: tuple[object, ...] = ()
+
+    def _show_withdrawn(self, state: SessionState) -> None:
+        """Show the vote that undo took back, so that Return can keep it."""
+        vote = state.withdrawn
+        if vote is None or vote.answer is None:
+            return
+        self.view.note.setText(vote.note)
+        if vote.answer.score is not None:
+            self.view.score.show_score(vote.answer.score)
+        name = next((each.text for each, answer in ANSWERS.items() if answer == vote.answer), "")
+        words = tr("Your vote: {vote}. Return keeps it.").format(vote=tr(name))
+        self.view.show_state(words if name else "")
 
     def _review(self, analysis: AuditAnalysis, sample_id: str) -> None:
         """Show a picture of the finished session with the answers on it."""
@@ -204,9 +234,9 @@ class VotingPanel(Panel):
         is_open = voting is not None
         is_voting = voting is not None and not voting.state.is_open_to_analysis
         task = voting.session.task if voting else None
-        for each, own in BUTTONS.items():
-            for command in own:
-                actions[command].setEnabled(is_voting and each is task)
+        asked = BUTTONS[task] if task else ()
+        for command in {each for own in BUTTONS.values() for each in own}:
+            actions[command].setEnabled(is_voting and command in asked)
         for command in OTHERS:
             actions[command].setEnabled(is_voting)
         has_votes = voting is not None and bool(voting.state.votes)

@@ -47,6 +47,51 @@ def test_undo_returns_to_the_picture_and_leaves_the_windows_edits(qtbot, screen,
     assert claim(screen) == first
 
 
+def back(qtbot, widget):
+    qtbot.keyClick(widget, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_return_keeps_the_votes_that_undo_took_back(qtbot, screen, begin, desk):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    qtbot.keyClick(screen.view, Qt.Key.Key_F)
+    qtbot.keyClick(screen.view, Qt.Key.Key_P)
+    third = claim(screen)
+    back(qtbot, screen.view)
+    back(qtbot, screen.view)
+    assert "Fail" in screen.view._state.text()
+    qtbot.keyClick(screen.view, Qt.Key.Key_Return)
+    assert "Pass" in screen.view._state.text()
+    qtbot.keyClick(screen.view, Qt.Key.Key_Return)
+    assert outcomes(desk) == [Outcome.FAIL, Outcome.PASS]
+    assert claim(screen) == third
+
+
+def test_return_without_a_vote_names_the_keys_and_stays(qtbot, screen, begin, desk):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    shown = claim(screen)
+    qtbot.keyClick(screen.view, Qt.Key.Key_Return)
+    assert outcomes(desk) == []
+    assert claim(screen) == shown
+    assert "P passes" in screen.view._state.text()
+
+
+def test_a_score_and_a_note_that_were_taken_back_are_shown_again(qtbot, screen, begin, desk):
+    begin(task=AuditTask.SCORE)
+    qtbot.waitUntil(screen.view.score.isVisible)
+    field = screen.view.score.number
+    screen.view.note.setText("puffs")
+    qtbot.keyClicks(field, "72")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert field.value() != 72.0
+    back(qtbot, field)
+    assert field.value() == 72.0
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    (vote,) = desk.voting.state.votes.values()
+    assert (vote.answer.score, vote.note) == (72.0, "puffs")
+
+
 def test_a_note_is_typed_and_stored_with_the_vote(qtbot, screen, begin, desk):
     begin()
     qtbot.waitUntil(screen.view.isVisible)

@@ -63,7 +63,7 @@ class VoteView(QWidget):
     Args:
         theme: Colours.
         answers: The actions of each task, in the order of their buttons.
-        others: The actions of every task: next, skip, undo, note, zoom.
+        others: The actions of every task: skip, undo, note, zoom.
     """
 
     def __init__(
@@ -87,6 +87,8 @@ class VoteView(QWidget):
             picture.view_picked.connect(other.show_view)
         self._missing = TextLabel(tr(NO_PICTURE), Tone.WARNING)
         self._missing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._state = TextLabel(tone=Tone.MUTED)
+        self._state.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.score = ScoreField()
         self._answers = {task: QWidget() for task in answers}
         for task, actions in answers.items():
@@ -124,7 +126,12 @@ class VoteView(QWidget):
         for part in (self._others, self.note):
             part.show()
         self.note.clear()
+        self._state.clear()
         (self.score if task is AuditTask.SCORE else self).setFocus()
+
+    def show_state(self, words: str) -> None:
+        """Show what is known of the vote, or how to vote."""
+        self._state.setText(words)
 
     def show_review(self, claim: str, picture: RgbImage | None, verdict: str) -> None:
         """Show a picture of a finished session with its verdicts."""
@@ -152,6 +159,7 @@ class VoteView(QWidget):
             self._verdict,
             grow(pictures),
             self._missing,
+            self._state,
             self.score,
             *self._answers.values(),
             foot,
