@@ -8,6 +8,9 @@ from spatialstudio.domain.frozen import frozen
 LEVEL = 0.95
 """Confidence level where none is given."""
 
+ROUNDING = 1e-12
+"""Figures nearer to zero are rounding errors of sums of float64."""
+
 
 class IntervalMethod(Enum):
     """How the bounds of an interval are computed."""
@@ -47,8 +50,14 @@ class Interval:
         """The figure with its bounds: "0.63 [0.55, 0.71]"; "-" without values."""
         if isnan(self.value):
             return "-"
-        bounds = "" if isnan(self.low) else f" [{self.low:.3g}, {self.high:.3g}]"
-        return f"{self.value:.3g}{bounds}"
+        low, high = three_digits(self.low), three_digits(self.high)
+        bounds = "" if isnan(self.low) else f" [{low}, {high}]"
+        return f"{three_digits(self.value)}{bounds}"
+
+
+def three_digits(value: float) -> str:
+    """Return a figure with three digits; "0.000" for a rounding error such as 1.7e-17."""
+    return "0.000" if 0 < abs(value) < ROUNDING else f"{value:.3g}"
 
 
 def no_interval(method: IntervalMethod, missing: int, level: float = LEVEL) -> Interval:

@@ -15,3 +15,8 @@ def test_a_figure_without_bounds_stands_alone():
 
 def test_no_values_have_a_dash():
     assert no_interval(IntervalMethod.T, missing=3).text == "-"
+
+
+def test_a_rounding_error_is_shown_as_zero():
+    found = Interval(value=1.7e-17, low=-0.3, high=0.3, n=9, method=IntervalMethod.BOOTSTRAP)
+    assert found.text == "0.000 [-0.3, 0.3]"

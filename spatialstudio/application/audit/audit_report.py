@@ -11,7 +11,7 @@ from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportFile
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.interval import Interval, three_digits
 
 FIGURE_ENDINGS = ("svg", "pdf", "png")
 TABLE_ENDINGS = ("csv", "tex")
@@ -113,7 +113,7 @@ def _figure(name: str, figure: Interval) -> Row:
 def _cell(value: object) -> str:
     if value is None:
         return "--"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return three_digits(value) if isinstance(value, float) else str(value)
 
 
 Draw = Callable[[str], ExportFile]
