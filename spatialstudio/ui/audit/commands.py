@@ -52,7 +52,12 @@ NEXT = _vote(
     tip="Store the score, or the vote that was taken back, and go on",
 )
 SKIP = _vote("skip_vote", text="Skip", keys="S", tip="Leave the picture for the end")
-UNDO_VOTE = _vote("undo_vote", text="Undo vote", keys="Ctrl+Z", tip="Return to the last picture; Next keeps its vote")
+UNDO_VOTE = _vote(
+    "undo_vote",
+    text="Undo vote",
+    keys="Ctrl+Z",
+    tip="Return to the last picture; Next keeps its vote",
+)
 NOTE = _vote("vote_note", text="Note", keys="N", tip="Add a note to the vote")
 ZOOM = _vote("vote_zoom", text="Zoom", keys="Z", tip="Show the middle of the picture larger")
 
