@@ -1,10 +1,13 @@
+import shiboken6
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from PySide6.QtWidgets import QSpinBox, QToolButton
+from PySide6.QtWidgets import QMainWindow, QSpinBox, QToolButton
 
 from spatialstudio.domain.scene import BUILT_IN_TYPES
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.compose.widgets.relation_chips import RelationChips
+from spatialstudio.ui.framework.commands import UNDO
+from spatialstudio.ui.window.window_commands import WindowCommands
 
 PROMPTS = (
     "a cat to the left of a dog and above a car",
@@ -79,3 +82,13 @@ def test_as_many_undos_as_edits_bring_back_all_that_was_set(window, studio, edit
     for _ in range(last - first):
         stack.redo()
     assert hand.state == end
+
+
+def test_a_stack_that_outlives_the_actions_is_silent(qtbot, context, appearance):
+    window = QMainWindow()
+    WindowCommands(window, context, appearance)
+    context.edits.change("other seed", 1, 2, lambda value: None)
+    assert context.actions[UNDO].text().endswith(": other seed")
+    shiboken6.delete(context.actions)
+    context.edits.clear()
+    assert not context.edits.canUndo()

@@ -256,10 +256,10 @@ class LayerStepsPanel(Panel):
         self._sentence.show_text(" ".join(filter(None, said)))
 
     def _pick_layer(self, layer: int, adds: bool) -> None:
-        run = self._session.run
-        if run is None:
+        run, layers = self._session.run, self._heat.contents_shown.layers
+        if run is None or not 0 <= layer < len(layers):
             return
-        name = frozenset({self._heat.contents_shown.layers[layer]})
+        name = frozenset({layers[layer]})
         chosen = self._maps.choice.layers or guiding_layers(run)
         self._maps.average(chosen ^ name if adds else name)
 

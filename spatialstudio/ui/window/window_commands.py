@@ -186,7 +186,7 @@ class WindowCommands(QObject):
     """
 
     def __init__(self, window: QMainWindow, context: WindowContext, appearance: Appearance) -> None:
-        super().__init__()
+        super().__init__(context.actions)  # Qt disconnects it where the stack outlives the actions
         self._window = window
         self._context = context
         self._looks = appearance
@@ -232,14 +232,21 @@ class WindowCommands(QObject):
     def _bind_edits(self) -> None:
         actions, edits = self._context.actions, self._context.edits
         undo, redo = framework_commands.UNDO, framework_commands.REDO
-        for command, do, can, text_changed in (
-            (undo, edits.undo, edits.canUndoChanged, edits.undoTextChanged),
-            (redo, edits.redo, edits.canRedoChanged, edits.redoTextChanged),
+        for command, do, can in (
+            (undo, edits.undo, edits.canUndoChanged),
+            (redo, edits.redo, edits.canRedoChanged),
         ):
             actions.bind(command, do)
             actions[command].setEnabled(False)
             can.connect(actions[command].setEnabled)
-            text_changed.connect(partial(self._name_edit, command))
+        edits.undoTextChanged.connect(self._name_undo)
+        edits.redoTextChanged.connect(self._name_redo)
+
+    def _name_undo(self, name: str) -> None:
+        self._name_edit(framework_commands.UNDO, name)
+
+    def _name_redo(self, name: str) -> None:
+        self._name_edit(framework_commands.REDO, name)
 
     def _name_edit(self, command: Command, name: str) -> None:
         text = tr(command.text)

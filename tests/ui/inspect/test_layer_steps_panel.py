@@ -139,6 +139,13 @@ def test_layers_are_picked_by_keyboard(qtbot, panel, window):
     assert window.context.maps.choice.layers == set()
 
 
+def test_a_layer_picked_while_no_table_is_shown_changes_nothing(qtbot, panel, studio, window):
+    studio.session.open(replace(panel._session.run, id="bare", attention_files=()))
+    qtbot.waitUntil(lambda: NONE_CAPTURED in said(panel))
+    heat(panel).layer_picked.emit(5, False)
+    assert window.context.maps.choice.layers == set()
+
+
 def test_arrows_move_through_the_steps(qtbot, panel, studio):
     studio.session.pick_step(0)
     qtbot.waitUntil(lambda: "Step 1," in said(panel))
