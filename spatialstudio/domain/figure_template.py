@@ -193,3 +193,13 @@ TEMPLATES: Mapping[str, FigureTemplate] = {
     "nature-page": FigureTemplate(width=7.2, steps=(1, 3, 5, 8, 10, 15, 20), type_size=7),
 }
 """The built-in templates by name: the text widths of the venues' columns and pages."""
+
+TITLES: Mapping[str, str] = {
+    DEFAULT_TEMPLATE: "CVPR column",
+    "cvpr-page": "CVPR page",
+    "iclr": "ICLR page",
+    "neurips": "NeurIPS page",
+    "nature": "Nature column",
+    "nature-page": "Nature page",
+}
+"""The untranslated titles of the built-in templates."""

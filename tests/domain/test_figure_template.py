@@ -9,6 +9,7 @@ from spatialstudio.domain.attention import MapScale, Moment
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.figure_template import (
     TEMPLATES,
+    TITLES,
     FigureTemplate,
     plain_template,
     template_of,
@@ -37,6 +38,7 @@ def test_a_template_is_read_from_plain_values():
 
 def test_missing_fields_have_their_defaults():
     assert template_of({}) == FigureTemplate() == TEMPLATES["cvpr"]
+    assert TITLES.keys() == TEMPLATES.keys()
 
 
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)

@@ -178,18 +178,18 @@ class FigureComposing(QObject):
         names = self._figures.names
         if target.parent == self._figures.folder:
             self._dialog.show_names(names, target.stem)
-        self._context.toasts.tell(tr("Wrote {name}.").format(name=target.name))
+        self._tell(tr("Wrote {name}.").format(name=target.name))
 
     def _copy_caption(self) -> None:
         if self._dialog is not None:
             QGuiApplication.clipboard().setText(self._dialog.caption)
-            self._context.toasts.tell(tr("Copied the caption."))
+            self._tell(tr("Copied the caption."))
 
     def _copy_latex(self) -> None:
         if self._dialog is not None:
             text = latex_figure(self._dialog.caption, f"{NAME}.pdf", self._dialog.width_inches)
             QGuiApplication.clipboard().setText(text)
-            self._context.toasts.tell(tr("Copied the LaTeX snippet."))
+            self._tell(tr("Copied the LaTeX snippet."))
 
     def _export(self) -> None:
         if self._dialog is None:
@@ -208,7 +208,12 @@ class FigureComposing(QObject):
             is_marked=self._context.settings.marks_pictures,
             template=template,
         )
-        self._exporting.export(self._dialog.chosen_runs, choice)
+        self._exporting.export(self._dialog.chosen_runs, choice, self._tell)
+
+    def _tell(self, message: str) -> None:
+        """Say in the dialog what was done: it hides the messages of the window."""
+        if self._dialog is not None:
+            self._dialog.show_notice(message)
 
     def _forget(self) -> None:
         self._dialog = self._waiting = None

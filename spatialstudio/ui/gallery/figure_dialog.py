@@ -32,6 +32,7 @@ from spatialstudio.domain.figure_template import (
     MOST_TYPE,
     MOST_WIDTH,
     TEMPLATES,
+    TITLES,
     FigureTemplate,
 )
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
@@ -180,8 +181,10 @@ class FigureDialog(TitledDialog):
         self._make_fields(fonts)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self.edited)
+        self.edited.connect(lambda: self.show_notice(""))
         self._view = FigureView()
         self._problem = TextLabel(tone=Tone.MUTED)
+        self._notice = TextLabel(tone=Tone.MUTED)
         self._caption = QPlainTextEdit(readOnly=True)
         self._caption.setAccessibleName(tr("Caption"))
         self._caption.setFixedHeight(em(CAPTION_EM))
@@ -235,7 +238,7 @@ class FigureDialog(TitledDialog):
             self._template.clear()
             for name in names:
                 built_in = TEMPLATES.get(name)
-                shown = f"{name} ({built_in.width:g} in)" if built_in else name
+                shown = f"{tr(TITLES[name])} ({built_in.width:g} in)" if built_in else name
                 self._template.addItem(shown, name)
             self._template.setCurrentIndex(self._template.findData(current))
 
@@ -283,6 +286,11 @@ class FigureDialog(TitledDialog):
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
         self._export.setEnabled(not text and not self._view.is_empty)
+
+    def show_notice(self, text: str) -> None:
+        """Show what a button did; the next change clears it."""
+        self._notice.setText(text)
+        self._notice.setVisible(bool(text))
 
     def _make_fields(self, fonts: Sequence[str]) -> None:
         self._template, self._font = ComboBox(), ComboBox()
@@ -356,7 +364,7 @@ class FigureDialog(TitledDialog):
         room = QScrollArea(widgetResizable=True)
         room.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         room.setWidget(self._view)
-        shown = column(grow(room), self._problem, self._caption, gap=0.5)
+        shown = column(grow(room), self._problem, self._caption, self._notice, gap=0.5)
         files = flow(
             push_button(tr("Open template…"), self.open_asked),
             push_button(tr("Save template…"), self.save_asked),
@@ -374,6 +382,7 @@ class FigureDialog(TitledDialog):
             edges=(1, 1, 1, 0.8),
         )
         self.show_problem("")
+        self.show_notice("")
 
 
 def steps_of(text: str) -> tuple[int, ...]:

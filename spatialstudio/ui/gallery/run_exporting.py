@@ -178,8 +178,19 @@ class RunExporting(QObject):
             )
             self.export(targets, choice)
 
-    def export(self, runs: Sequence[Path], choice: ExportChoice) -> None:
-        """Ask for a target, and export runs in the background."""
+    def export(
+        self,
+        runs: Sequence[Path],
+        choice: ExportChoice,
+        tell: Callable[[str], object] | None = None,
+    ) -> None:
+        """Ask for a target, and export runs in the background.
+
+        Args:
+            runs: Pictures of the runs.
+            choice: Kind and look of the export.
+            tell: Receives the message of success, for a dialog that hides the window's messages.
+        """
         chosen = self._ask_where(runs, choice)
         if chosen is None:
             return
@@ -187,7 +198,7 @@ class RunExporting(QObject):
         target = chosen if is_named else chosen.with_name(f"{chosen.name}.{choice.ending}")
         if not self._may_write(runs, choice, chosen, target):
             return
-        self._exporting = self._start(runs, choice, target, self._tell_export)
+        self._exporting = self._start(runs, choice, target, partial(self._tell_export, tell))
         if self._dialog is not None:
             self._dialog.show_running(True)
 
@@ -274,12 +285,14 @@ class RunExporting(QObject):
         if is_cancelled:
             self._context.toasts.tell(tr("The export was cancelled."))
 
-    def _tell_export(self, files: Sequence[Path]) -> None:
+    def _tell_export(self, tell: Callable[[str], object] | None, files: Sequence[Path]) -> None:
         if self._dialog is not None:
             self._dialog.accept()
         message = tr("Wrote {name}.").format(name=files[0].name)
         if len(files) > 1:
             message = tr("Wrote {count} files.").format(count=len(files))
+        if tell is not None:
+            tell(message)
         folder = QUrl.fromLocalFile(str(files[0].parent))
         self._context.toasts.offer(message, tr("Show"), lambda: QDesktopServices.openUrl(folder))
 

@@ -98,6 +98,10 @@ def told(window):
     return [toast.message for toast in window.context.toasts.earlier]
 
 
+def texts_of(dialog):
+    return [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()]
+
+
 def redraw(qtbot, dialog, change):
     """Change a field, and return the caption of the preview that follows."""
     before = dialog.caption
@@ -111,6 +115,7 @@ def test_the_figure_of_a_paper_needs_at_most_ten_actions(qtbot, composer, finish
     hand.will_name(target)
     hand.click(composer, "Save figure…")
     qtbot.waitUntil(lambda: "Wrote figure.svg." in told(finished))
+    assert "Wrote figure.svg." in texts_of(composer)
     svg = target.read_text()
     texts = re.findall(r"<text [^>]*>([^<]*)</text>", svg)
     assert hand.actions <= MOST_ACTIONS
@@ -171,8 +176,7 @@ def test_steps_that_are_no_numbers_are_a_problem(qtbot, composer):
     composer.edited.emit()
     button = next(b for b in composer.findChildren(QPushButton) if b.text() == "Save figure…")
     assert not button.isEnabled()
-    shown = [label.text() for label in composer.findChildren(QLabel) if label.isVisible()]
-    assert any("whole numbers" in text for text in shown)
+    assert any("whole numbers" in text for text in texts_of(composer))
 
 
 def test_a_template_is_saved_and_used_again(qtbot, composer, finished, hand, studio):
@@ -185,6 +189,8 @@ def test_a_template_is_saved_and_used_again(qtbot, composer, finished, hand, stu
     assert (path.parent / SCHEMA_FILE).exists()
     templates = named(composer, QComboBox, "Template")
     assert templates.currentText() == "thesis"
+    assert templates.itemText(templates.findData("cvpr")) == "CVPR column (3.25 in)"
+    assert "Wrote thesis.json." in texts_of(composer)
     templates.activated.emit(0)
     composer.template_picked.emit("cvpr")
     assert width.value() == 3.25
@@ -199,6 +205,9 @@ def test_caption_and_latex_are_copied(composer, hand):
     latex = QGuiApplication.clipboard().text()
     assert latex.startswith("\\begin{figure}[t]")
     assert "Unguided: ``" in latex
+    assert "Copied the LaTeX snippet." in texts_of(composer)
+    composer.edited.emit()
+    assert "Copied the LaTeX snippet." not in texts_of(composer)
 
 
 def test_without_a_run_the_user_is_told(window):
