@@ -153,7 +153,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help='draw every prompt of a list: .txt with one per line, .csv or .jsonl with "prompt"; '
-        "pictures in the folder of --out are kept",
+        "pictures in the folder of --out, or in the library, are kept",
     )
     seeds = parser.add_mutually_exclusive_group()
     seeds.add_argument("--seed", type=int, default=0, help=SEED_HELP)

@@ -76,7 +76,7 @@ def generate_many(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Generate the pictures of a list of prompts with several seeds, as a sweep.
 
     Raises:
-        SettingsError: There is no folder, or a prompt beside the list.
+        SettingsError: There is neither a prompt nor a list, or both.
         PromptError: The list cannot be read.
     """
     if (options.prompts is None) == (options.prompt is None):
@@ -122,8 +122,6 @@ def varied(text: str) -> tuple[str, tuple[str, ...]]:
 
 def sweep(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Generate the pictures of a study that its folder lacks, and print their table."""
-    if options.out is None:
-        raise SettingsError("A sweep needs a folder.", hint="Pass --out FOLDER.")
     items = tuple(items_of(options))
     if len(items) > MOST_PICTURES:
         raise SettingsError(
@@ -131,7 +129,7 @@ def sweep(options: argparse.Namespace, open_studio: OpenStudio) -> int:
             hint=f"The maximum is {MOST_PICTURES}.",
         )
     studio = open_to_draw(options, open_studio)
-    stored = _stored(studio, options.out)
+    stored = _stored(studio, studio.runs_folder)
     requests = _distinct([_request(studio, item) for item in items])
     known = [_path_of(request, stored) for request in requests]
     failures: list[ErrorReport] = []
@@ -213,7 +211,7 @@ def _request(studio: Studio, item: argparse.Namespace) -> GenerationRequest:
     request = drawn_request(studio, item)
     if is_search(request):
         raise SettingsError("A sweep cannot use --search.", hint="Omit --search.")
-    grid = "\n".join((str(item.out.resolve()), item.prompt, *item.others))
+    grid = "\n".join((str(studio.runs_folder.resolve()), item.prompt, *item.others))
     column = SweepPoint(field=SweepField.SEED, value=float(item.seed))
     row = None
     if item.strength is not None:

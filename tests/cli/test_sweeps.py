@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from spatialstudio.application.paths import StudioPaths
 from tests.cli.test_stored_runs import PROMPT
 
 OTHER = "a cat to the left of a car"
@@ -90,10 +91,11 @@ def test_sweeps_that_cannot_be_drawn_say_why(terminal, tmp_path, words, message)
     assert not (tmp_path / "study").exists()
 
 
-def test_a_sweep_needs_a_folder(terminal):
-    done = terminal("sweep", PROMPT)
-    assert done.code == 2
-    assert "--out" in done.err
+def test_a_sweep_without_a_folder_continues_in_the_library(terminal, tmp_path):
+    first, again = (terminal("sweep", PROMPT, "--seeds", "0-1", "--json") for _ in range(2))
+    assert first.code == again.code == 0, first.err
+    assert len(list(StudioPaths.within(tmp_path).runs.rglob("*.png"))) == 2
+    assert "2 pictures, 0 to generate" in again.err
 
 
 def test_generate_draws_a_list_of_prompts_with_several_seeds(terminal, tmp_path):
@@ -108,13 +110,20 @@ def test_generate_draws_a_list_of_prompts_with_several_seeds(terminal, tmp_path)
     assert "6 pictures, 0 to generate" in again.err
 
 
-def test_generate_takes_one_prompt_or_a_list_into_a_folder(terminal, tmp_path):
+def test_generate_draws_a_list_of_prompts_into_the_library(terminal, tmp_path):
+    prompts = tmp_path / "own.txt"
+    prompts.write_text(f"{PROMPT}\n{OTHER}\n")
+    done = terminal("generate", "--prompts", prompts)
+    assert done.code == 0, done.err
+    assert len(list(StudioPaths.within(tmp_path).runs.rglob("*.png"))) == 2
+
+
+def test_generate_takes_one_prompt_or_a_list(terminal, tmp_path):
     (tmp_path / "own.txt").write_text(f"{PROMPT}\n")
     both = terminal("generate", PROMPT, "--prompts", tmp_path / "own.txt")
 
     assert "Pass a prompt or --prompts" in both.err
     assert "Pass a prompt or --prompts" in terminal("generate").err
-    assert "needs a folder" in terminal("generate", PROMPT, "--seeds", "0-1").err
     assert (
         "No prompts can be read"
         in terminal("generate", "--prompts", tmp_path / "x.txt", "--out", tmp_path / "o").err
