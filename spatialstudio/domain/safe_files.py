@@ -53,6 +53,14 @@ def is_path_component(name: str) -> bool:
     )
 
 
+def is_on_network(path: str) -> bool:
+    """Return True if a path or URL names a computer, such as ``//host/x`` or ``file://host/x``.
+
+    Opening such a path on Windows sends credentials of the user to the host.
+    """
+    return path.replace("\\", "/").startswith("//") or path.lower().startswith("file:")
+
+
 def is_inside(path: Path, root: Path) -> bool:
     """Return True if a path, with links resolved, is a folder or inside it.
 

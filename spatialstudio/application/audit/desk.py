@@ -20,7 +20,7 @@ from spatialstudio.application.audit.audits import (
     calibrated_settings,
     make_audits,
 )
-from spatialstudio.application.audit.human_study import sample_id
+from spatialstudio.application.audit.human_study import MetricScores, sample_id
 from spatialstudio.application.audit.sessions import (
     AuditSessions,
     SessionPlan,
@@ -40,6 +40,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import ClaimSummary, LibraryEntry
 from spatialstudio.domain.ports import ImageFiles
 from spatialstudio.domain.requirements import JUDGED_KINDS
+from spatialstudio.domain.safe_files import is_on_network
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 
 log = logging.getLogger(__name__)
@@ -114,12 +115,20 @@ class AuditDesk:
 
         Raises:
             StoreError: A folder or file is damaged.
+            SettingsError: The sample file names a picture on a network share.
         """
         if len(paths) == 1 and paths[0].is_file():
-            home = paths[0].parent
+            items = self.audits.read_sample(paths[0])
+            if any(is_on_network(item.fields["image_path"]) for item in items):
+                raise SettingsError(
+                    "The sample names a picture on a network share.",
+                    hint="Copy the pictures to this computer, beside the sample file.",
+                )
             return tuple(
-                replace(one, fields={**one.fields, "image_path": str(home / one.picture)})
-                for one in self.audits.read_sample(paths[0])
+                replace(
+                    one, fields={**one.fields, "image_path": str(paths[0].parent / one.picture)}
+                )
+                for one in items
             )
         return self.audits.population(paths)
 
@@ -223,11 +232,18 @@ class AuditDesk:
                 self._pictures[path] = self._read(path)
 
     def _read(self, path: Path) -> RgbImage | None:
+        if not self._may_read(path):
+            log.info("A picture on a network share is not opened.")
+            return None
         try:
             return self._images.read(path)
         except StudioError as error:
             log.info("A picture of the audit cannot be read: %s", error.message)
             return None
+
+    def _may_read(self, path: Path) -> bool:
+        """Return False for a network share that is not that of the library."""
+        return not is_on_network(str(path)) or path.is_relative_to(self._library().root)
 
     def current(self, analysis: AuditAnalysis | None) -> AuditAnalysis | None:
         """Return an analysis if it is that of the open session; None for an outdated one.
@@ -327,7 +343,11 @@ class AuditDesk:
         sessions = [self.sessions.read(each) for each in _sessions(paths)]
         if not self.compares_all_metrics:
             return analyse(state, others, sessions, progress)
-        return analyse(state, others, sessions, progress, self.audits.scores_of_library)
+        return analyse(state, others, sessions, progress, self._scores_of_library)
+
+    def _scores_of_library(self, items: Sequence[AuditItem]) -> Mapping[str, MetricScores]:
+        near = [item for item in items if self._may_read(item.picture)]
+        return self.audits.scores_of_library(near)
 
 
 def make_desk(
