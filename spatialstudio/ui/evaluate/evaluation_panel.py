@@ -26,6 +26,7 @@ from spatialstudio.domain.judge_choice import UsedJudgeSet
 from spatialstudio.domain.requirements import is_judged
 from spatialstudio.domain.verdict import AbstentionReason, Evaluation, MentionVerdict
 from spatialstudio.ui.evaluate import commands as commands
+from spatialstudio.ui.evaluate.checker_panel import BUILT_IN
 from spatialstudio.ui.evaluate.evidence_presenter import VerdictSelection, picked_relation
 from spatialstudio.ui.evaluate.judge_set_dialog import TASK_NAMES
 from spatialstudio.ui.evaluate.verdict_checks import (
@@ -236,6 +237,8 @@ class EvaluationPanel(Panel):
         evaluation = run.evaluation
         if _is_unjudged(run):
             return chosen.detector_id is not None
+        if evaluation is not None and evaluation.checker != self._studio.checker:
+            return chosen.detector_id is not None
         if evaluation is not None and evaluation.judge_set is not None:
             return chosen.detector_id is not None and not is_used(chosen, evaluation.judge_set)
         lacks_second = evaluation is not None and evaluation.looks.second is None
@@ -273,14 +276,17 @@ def _contents(run: OpenRun | None, name: str) -> tuple[JudgedRelation | JudgedMe
 
 
 def _judges_in_words(run: OpenRun | None, sets: JudgeSets) -> str:
-    """Return the picture's judge set and its models, or its detector; empty if not recorded."""
+    """Return judge set and models, or the detector, and the checker; empty if not recorded."""
     if run is None or run.evaluation is None:
         return ""
+    checker = run.evaluation.checker.preset
+    rules = tr("Checker: {preset}").format(preset=tr(BUILT_IN.get(checker, checker)))
     if (used := run.evaluation.judge_set) is not None:
-        return "\n".join(_lines_of(used, sets))
+        return "\n".join((*_lines_of(used, sets), rules))
     seen = run.evaluation.perception
     names = {seen.detector_id} - {""} or {each.detector_id for each in seen.detections}
-    return tr("Judged with {detector}").format(detector=", ".join(sorted(names))) if names else ""
+    judged = tr("Judged with {detector}").format(detector=", ".join(sorted(names)))
+    return f"{judged}\n{rules}" if names else ""
 
 
 def _lines_of(used: UsedJudgeSet, sets: JudgeSets) -> Iterator[str]:

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QPushButton, QToolButton
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
 from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import AbstentionReason
 from spatialstudio.science.questions.perception_answers import score_by_perception
 from spatialstudio.ui.evaluate import commands as commands
+from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.evaluate.widgets.mention_card import AssertionScores, MentionCard, Swatch
 from spatialstudio.ui.evaluate.widgets.verdict_card import CheckChip, VerdictCard
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
@@ -177,3 +178,9 @@ def test_the_verdicts_on_a_second_seed_are_called_by_it(qtbot, evaluating, studi
     qtbot.waitUntil(
         lambda: [card.content[0].run for card in cards(evaluating)] == ["Seed 7", "Seed 8"]
     )
+
+
+def test_the_verdict_names_its_checker(evaluating):
+    panel = evaluating.findChild(EvaluationPanel)
+    words = "\n".join(label.text() for label in panel.findChildren(QLabel))
+    assert "Checker: SpatialBench-UC as published" in words

@@ -1,5 +1,6 @@
 """In the window, sticker models judge other pictures only if chosen by hand, with a warning."""
 
+from dataclasses import replace
 from functools import partial
 from threading import Thread
 
@@ -15,6 +16,8 @@ from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.judge_choice import UNSUITED
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.ui.evaluate.checker_panel import CheckerPanel
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.evaluate.judge_set_panel import JudgeSetPanel
 from spatialstudio.ui.gallery.commands import JUDGE_STORED
@@ -86,13 +89,25 @@ class Person:
         self._qtbot.waitUntil(lambda: field.findData(set_id) > 0)
         field.setCurrentIndex(field.findData(set_id))
 
+    def save_a_preset(self, name):
+        settings = replace(REPRODUCE, min_confidence=0.9)
+        self._studio.storage.checker_presets.save(name, settings, {})
+        self._window.context.window_signals.preset_saved.emit(name)
+
+    def choose_preset(self, name):
+        field = named(self._window.panel(CheckerPanel), ChoiceField, "Preset of the checker")
+        field.setCurrentIndex(field.findData(name))
+
     def press(self, text):
         panel = self._window.panel(EvaluationPanel)
         self._qtbot.waitUntil(lambda: text in shown_buttons(panel))
         shown_buttons(panel)[text].click()
 
     def judge(self):
-        return self._judged(lambda: self.press("Judge the picture"))
+        return self.press_judged("Judge the picture")
+
+    def press_judged(self, text):
+        return self._judged(lambda: self.press(text))
 
     def download_with(self, start):
         self._studio.downloads._start_download = start
@@ -182,6 +197,15 @@ def test_sticker_models_chosen_by_hand_judge_photos_with_a_warning(qtbot, person
     assert all(each.judge_set.is_unsuited for each in evaluations)
     qtbot.waitUntil(lambda: UNSUITED in person.reads(EvaluationPanel))
     assert UNSUITED in person.reads(GalleryDetailsPanel)
+
+
+def test_a_preset_saved_in_the_window_judges_the_picture_again(qtbot, person):
+    person.choose("stickers")
+    person.generate()
+    person.save_a_preset("strict")
+    person.choose_preset("strict")
+    assert person.press_judged("Judge again").checker.preset == "strict"
+    qtbot.waitUntil(lambda: "Checker: strict" in "\n".join(person.reads(EvaluationPanel)))
 
 
 @pytest.fixture
