@@ -2,7 +2,7 @@
 
 import json
 
-from spatialstudio.adapters.storage.metadata.reader import PictureMetadata
+from spatialstudio.adapters.storage.metadata.picture_texts import picture_bytes
 from spatialstudio.domain.picture_settings import EmbeddedTexts
 
 
@@ -11,5 +11,5 @@ def save_sticker_picture(path, image, prompt="", model="stickers"):
     request = {"model": {"id": model}, "scene": {"prompt": {"text": prompt}}}
     record = json.dumps({"version": 2, "request": request})
     texts = EmbeddedTexts(parameters="", record=record, creator="Spatial Studio")
-    path.write_bytes(PictureMetadata().encode(image, path.suffix[1:].upper(), texts))
+    path.write_bytes(picture_bytes(image, path.suffix[1:].upper(), texts))
     return path

@@ -162,7 +162,7 @@ def questions(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 def _ask(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     asking = questions_of(open_studio(None))
-    answerer = asking.answerer(judge_choice(options))
+    answerer = asking.answerer(judge_choice(options), options.pictures)
     price = _price(options)
     plan = AskPlan(
         data=options.data,

@@ -27,7 +27,7 @@ from spatialstudio.domain.library import (
     RunRecord,
     RunSummary,
 )
-from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
+from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.refinement import Refinement
 from spatialstudio.domain.run_settings import Draft, RunSettings
 from spatialstudio.domain.verdict import Evaluation
@@ -316,9 +316,5 @@ class MetadataFiles(Protocol):
             ImageError: The file cannot be read.
         """
 
-    def encode(self, image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> bytes:
-        """Encode an image as "PNG", "JPEG" or "WEBP" with metadata; without if ``texts`` is None.
-
-        Raises:
-            ExportError: The texts are too long for the format.
-        """
+    def encode(self, image: RgbImage, model_id: str) -> bytes:
+        """Encode an image as PNG; its metadata names the model that generated it, if known."""

@@ -1,11 +1,14 @@
 import json
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from spatialstudio.adapters.chat.server import MODEL_VARIABLE, SERVER_VARIABLE
 from tests.adapters.loopback import LoopbackServer, says, sends
 from tests.application.questions.answerers import save_pictures
 from tests.science.questions.choice_sets import line, message
+from tests.sticker_pictures import save_sticker_picture
 
 ANSWER = "--answerer", "vision-model"
 PRICE = "--price-in", "2", "--price-out", "10"
@@ -173,6 +176,39 @@ def test_the_judge_set_answers_what_it_can_tell(terminal, tmp_path):
     report = json.loads(done.out)
     assert (report["answerer"], report["cost"]["tokens_in"]) == ("perception", 0)
     assert report["answered"]["unanswered"] == 0
+
+
+@pytest.fixture
+def sticker_scenes(terminal, tmp_path):
+    """Two scenes whose pictures name a sticker model in their metadata."""
+    scenes = tmp_path / "scenes"
+    terminal("questions", "generate", "2", "--out", scenes)
+    for path in scenes.glob("*.png"):
+        save_sticker_picture(path, np.asarray(Image.open(path)))
+    return scenes
+
+
+def ask_by_origin(terminal, scenes, out):
+    """Ask the judge set that suits the pictures, once."""
+    given = ("--votes", "1/1", "--out", out, "--json")
+    return terminal("questions", "ask", scenes / "questions.jsonl", scenes, *given)
+
+
+def test_by_origin_the_sticker_models_answer_about_their_pictures(
+    terminal, tmp_path, sticker_scenes
+):
+    done = ask_by_origin(terminal, sticker_scenes, tmp_path / "run")
+    assert done.code == 0
+    assert json.loads(done.out)["answered"]["unanswered"] == 0
+
+
+def test_by_origin_one_other_picture_among_stickers_needs_a_judge_set(
+    terminal, tmp_path, sticker_scenes
+):
+    path = sticker_scenes / "000002.png"
+    Image.open(path).copy().save(path, pnginfo=None)
+    done = ask_by_origin(terminal, sticker_scenes, tmp_path / "run")
+    assert (done.code, "no installed judge set suits it" in done.err) == (2, True)
 
 
 def test_questions_of_a_prompt_are_written_edited_and_checked(terminal, tmp_path):

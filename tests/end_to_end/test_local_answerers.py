@@ -24,7 +24,8 @@ RULES = VoteRules(rollouts=1, attempts=2, votes=1, reads_first_character=True)
 @pytest.fixture
 def questions(tmp_path):
     paths = StudioPaths.within(tmp_path / "home")
-    return Questions(open_registry(paths.surroundings), judges=None, cache=paths.cache)
+    registry = open_registry(paths.surroundings)
+    return Questions(registry, judges=None, shows_stickers=None, cache=paths.cache)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -37,10 +38,11 @@ def test_a_model_folder_answers_and_a_second_run_costs_nothing(
     save_tiny_model(tmp_path / "home" / "models" / kind, kind)
     data = tmp_path / "data.jsonl"
     data.write_text(json.dumps(line(1)))
-    answerer = questions.answerer(JudgeSetChoice(answerer_id=kind))
+    pictures = save_pictures(tmp_path / "pictures", ["000001"])
+    answerer = questions.answerer(JudgeSetChoice(answerer_id=kind), pictures)
     plan = AskPlan(
         data=data,
-        pictures=save_pictures(tmp_path / "pictures", ["000001"]),
+        pictures=pictures,
         answerer_id=kind,
         model_key=answerer.model_key,
         settings=AskSettings(rules=RULES),

@@ -106,7 +106,7 @@ class QuestionAsker(CancellableJob):
         only_estimates: bool,
     ) -> None:
         try:
-            answerer = self._questions.answerer(choice)
+            answerer = self._questions.answerer(choice, plan.pictures)
             run = self._questions.begin(folder, replace(plan, model_key=answerer.model_key))
             for progress in self._questions.ask(run, answerer, flag):
                 self._publish(AskProgressed(folder=folder, progress=progress))

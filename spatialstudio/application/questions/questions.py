@@ -21,6 +21,7 @@ from spatialstudio.application.questions.question_folder import (
     AskPlan,
     begin_run,
     open_run,
+    pictures_by_id,
     write_answers,
 )
 from spatialstudio.application.questions.question_report import run_report
@@ -60,31 +61,46 @@ class Questions:
     Args:
         registry: Registry of adapters.
         judges: Judge sets by the origin of an image.
+        shows_stickers: Returns whether an image's metadata names a sticker model.
         cache: The cache folder; None to cache nothing.
     """
 
-    def __init__(self, registry: Registry, judges: JudgeDefaults, cache: Path | None) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        judges: JudgeDefaults,
+        shows_stickers: Callable[[Path], bool],
+        cache: Path | None,
+    ) -> None:
         self._registry = registry
         self._judges = judges
+        self._shows_stickers = shows_stickers
         self._cache = cache
 
-    def answerer(self, choice: JudgeSetChoice) -> ChoiceAnswerer:
+    def answerer(self, choice: JudgeSetChoice, pictures: Path) -> ChoiceAnswerer:
         """Return an answerer of multiple-choice questions.
 
         Args:
             choice: Its ``answerer_id`` is a model; without one the judge set itself answers what it
                 can tell.
+            pictures: Folder of the pictures. By the picture's origin, the sticker models answer if
+                sticker models generated all of them.
 
         Raises:
             DetectorError: It is missing, or answers yes-no questions only.
             ModelNotFound: The model is not installed.
+            StoreError: The folder of the pictures cannot be read.
         """
         if choice.answerer_id not in {None, PERCEPTION_ID}:
             return self._registry.choice_answerer(choice.answerer_id)
         looking = replace(choice, answerer_id=None)
+        are_stickers = self._are_stickers(pictures)
+        if are_stickers:
+            looking = self._judges.of_stickers(looking)
 
         def judges(names: Sequence[str]) -> JudgeSet:
-            known = self._judges.judges_for(looking, scene_of(names), is_sticker_picture=False)
+            scene = scene_of(names)
+            known = self._judges.judges_for(looking, scene, is_sticker_picture=are_stickers)
             return make_judge_set(self._registry, known)
 
         return PerceptionAnswerer(judges, f"{PERCEPTION_ID} {VERSION} {looking}")
@@ -121,11 +137,17 @@ class Questions:
         self._write(path, _lines_of(sets))
 
     def store_for_asking(
-        self, folder: Path, questions: QuestionSet, image: RgbImage
+        self, folder: Path, questions: QuestionSet, image: RgbImage, model_id: str
     ) -> AskedFolder:
         """Write questions and their picture into a subfolder, from which they can be asked.
 
         Equal questions on an equal picture have the same subfolder, so that their run continues.
+
+        Args:
+            folder: Gets the subfolder.
+            questions: The questions.
+            image: The picture.
+            model_id: The model that generated it, for its metadata; empty if unknown.
 
         Raises:
             SettingsError: A question cannot be written in one line.
@@ -134,7 +156,7 @@ class Questions:
         named = replace(questions, id=id_of(questions.prompt))  # a file may have any other id
         data, picture = (
             _lines_of([named]),
-            self._registry.metadata(METADATA_ID).encode(image, "PNG", None),
+            self._registry.metadata(METADATA_ID).encode(image, model_id),
         )
         digest = sha256(data + picture).hexdigest()
         own = folder / f"questions {named.id} {digest[:DIGITS]}"
@@ -209,6 +231,10 @@ class Questions:
     def _write(self) -> Callable[[Path, bytes], None]:
         return self._registry.benchmark_files(FILES_ID).write
 
+    def _are_stickers(self, pictures: Path) -> bool:
+        found = pictures_by_id(pictures).values()
+        return bool(found) and all(map(self._shows_stickers, found))
+
     def _replies(self, model_key: str) -> ReplyJournal | None:
         """Return the cached replies of a model; None if there is no cache, or it is damaged."""
         if self._cache is None or not model_key:
@@ -237,4 +263,6 @@ def _lines_of(sets: Sequence[QuestionSet]) -> bytes:
 
 def questions_of(studio: Studio) -> Questions:
     """Return the use cases of multiple-choice questions of a studio."""
-    return Questions(studio.registry, studio.judge_defaults, studio.paths.surroundings.cache)
+    cache = studio.paths.surroundings.cache
+    shows_stickers = studio.pictures.shows_stickers
+    return Questions(studio.registry, studio.judge_defaults, shows_stickers, cache)

@@ -218,7 +218,7 @@ class QuestionWriting(QWidget):
         if not chosen or run is None or run.image is None or shown is None:
             return
         store = self._questions.store_for_asking
-        work = partial(store, Path(chosen), shown.questions, run.image)
+        work = partial(store, Path(chosen), shown.questions, run.image, run.model_id)
         self._in_background(work, self._hand_on)
 
     def _hand_on(self, made: object) -> None:

@@ -30,7 +30,7 @@ class FakeQuestions:
         self.own = answerer
         self.finished = []
 
-    def answerer(self, _choice):
+    def answerer(self, _choice, _pictures):
         return self.own
 
     def begin(self, folder, plan):

@@ -95,7 +95,7 @@ def test_a_failed_server_ends_the_run_with_a_report(tmp_path, events):
 
 def test_a_missing_answerer_ends_the_run_with_a_report(tmp_path, events):
     class Missing(FakeQuestions):
-        def answerer(self, _choice):
+        def answerer(self, _choice, _pictures):
             raise server_fault()
 
     asker = QuestionAsker(Missing(None), JudgeSetChoice, events.append)

@@ -3,7 +3,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
+from spatialstudio.adapters.storage.metadata.reader import PictureMetadata
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.plugins import open_registry
 from spatialstudio.application.questions.question_files import read_question_file
@@ -26,7 +28,7 @@ ONE = QuestionSet(
 @pytest.fixture
 def questions(tmp_path):
     registry = open_registry(StudioPaths.within(tmp_path / "home").surroundings)
-    return Questions(registry, judges=None, cache=None)
+    return Questions(registry, judges=None, shows_stickers=None, cache=None)
 
 
 def files_in(folder):
@@ -40,19 +42,28 @@ def test_an_edited_question_has_plain_spaces_and_none_last():
 
 
 def test_questions_and_picture_are_stored_under_an_id_of_their_own(questions, tmp_path):
-    made = questions.store_for_asking(tmp_path / "asked", ONE, PICTURE)
+    made = questions.store_for_asking(tmp_path / "asked", ONE, PICTURE, "")
     (stored,) = read_question_file(made.data)
     assert stored.questions == ONE.questions
     assert [path.stem for path in made.pictures.iterdir()] == [stored.id]
     assert all(path.is_relative_to(tmp_path / "asked") for path in files_in(tmp_path))
 
 
+@pytest.mark.parametrize("model_id", ["stickers", ""])
+def test_the_stored_picture_names_the_model_that_generated_it(questions, tmp_path, model_id):
+    made = questions.store_for_asking(tmp_path, ONE, PICTURE, model_id)
+    (path,) = made.pictures.iterdir()
+    settings = PictureMetadata().read(path)
+    assert (settings.model if settings else "") == model_id
+    np.testing.assert_array_equal(np.asarray(Image.open(path)), PICTURE)
+
+
 def test_equal_questions_on_an_equal_picture_continue_and_others_begin_anew(questions, tmp_path):
-    made = questions.store_for_asking(tmp_path, ONE, PICTURE)
-    assert questions.store_for_asking(tmp_path, ONE, PICTURE) == made
+    made = questions.store_for_asking(tmp_path, ONE, PICTURE, "")
+    assert questions.store_for_asking(tmp_path, ONE, PICTURE, "") == made
     other = replace(ONE, questions=(edited_question("Is it night?", ("yes", "no"), 0),))
-    assert questions.store_for_asking(tmp_path, other, PICTURE) != made
-    assert questions.store_for_asking(tmp_path, ONE, 255 - PICTURE) != made
+    assert questions.store_for_asking(tmp_path, other, PICTURE, "") != made
+    assert questions.store_for_asking(tmp_path, ONE, 255 - PICTURE, "") != made
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from tests.ui.judged_runs import judged_run
 def panel(qtbot, context, monkeypatch):
     studio = context.studio
     registry = open_registry(studio.paths.surroundings)
-    own = Questions(registry, studio.judge_defaults, cache=None)
+    own = Questions(registry, studio.judge_defaults, studio.pictures.shows_stickers, cache=None)
     monkeypatch.setattr(questions_panel, "questions_of", lambda _: own)
     panel = QuestionsPanel(context)
     qtbot.addWidget(panel)

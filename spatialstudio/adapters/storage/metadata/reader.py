@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from spatialstudio.adapters.images import open_picture_file
+from spatialstudio.adapters.storage.metadata.dialects import own
 from spatialstudio.adapters.storage.metadata.parse_values import Dialect
 from spatialstudio.adapters.storage.metadata.picture_texts import (
     XMP,
@@ -17,7 +18,7 @@ from spatialstudio.adapters.storage.metadata.picture_texts import (
     says_generated,
 )
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.picture_settings import EmbeddedTexts, PictureSettings
+from spatialstudio.domain.picture_settings import PictureSettings
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.registrations import constants_in
 from spatialstudio.domain.scene import MOST_CHARACTERS
@@ -47,9 +48,9 @@ class PictureMetadata:
         with open_picture_file(path) as file:
             return settings_in(file)
 
-    def encode(self, image: RgbImage, kind: str, texts: EmbeddedTexts | None) -> bytes:
-        """Encode a picture file, with or without metadata; see ``picture_bytes``."""
-        return picture_bytes(image, kind, texts)
+    def encode(self, image: RgbImage, model_id: str) -> bytes:
+        """Encode an image as PNG; see ``MetadataFiles``."""
+        return picture_bytes(image, "PNG", own.texts_naming(model_id) if model_id else None)
 
 
 def settings_in(source: bytes | BinaryIO) -> PictureSettings | None:

@@ -6,6 +6,7 @@
 versions remain readable.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,10 +19,16 @@ from spatialstudio.adapters.storage.metadata.parse_values import (
     parse_text,
     with_options,
 )
-from spatialstudio.adapters.storage.metadata.picture_texts import OWN_RECORD, XMP, read_record
+from spatialstudio.adapters.storage.metadata.picture_texts import (
+    CREATOR,
+    OWN_RECORD,
+    XMP,
+    read_record,
+)
 from spatialstudio.domain.generation import SAMPLING_OPTIONS
 from spatialstudio.domain.options import Option
 from spatialstudio.domain.picture_settings import (
+    EmbeddedTexts,
     PictureSettings,
     claim_in_words,
     guidance_in_words,
@@ -30,6 +37,12 @@ from spatialstudio.domain.picture_settings import (
 from spatialstudio.science.guidance.methods import unusual_options
 
 DIALECT = "spatial studio"
+
+
+def texts_naming(model_id: str) -> EmbeddedTexts:
+    """Return metadata that names only the model that generated a picture."""
+    record = json.dumps({"request": {"model": {"id": model_id}}})
+    return EmbeddedTexts(parameters="", record=record, creator=CREATOR)
 
 
 def read(texts: Mapping[str, str]) -> PictureSettings | None:
