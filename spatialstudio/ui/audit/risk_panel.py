@@ -58,12 +58,10 @@ class RiskPanel(AnalysisPanel):
         self._list = QListWidget()
         self._list.setAccessibleName(tr("Pictures that change sides"))
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._list.setTextElideMode(Qt.TextElideMode.ElideNone)
-        self._list.setWordWrap(True)
-        self._list.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self._list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self._list.itemActivated.connect(self._pick)
         self._list.itemClicked.connect(self._pick)
-        self._list.setFixedHeight(self._list.fontMetrics().lineSpacing() * 5)
+        self._list.setFixedHeight(self._list.fontMetrics().lineSpacing() * 9)
         self._name = EditLine(placeholderText=tr("Name of a preset"))
         self._name.setAccessibleName(tr("Name of the preset"))
         self._save = push_button(
@@ -149,7 +147,7 @@ class RiskPanel(AnalysisPanel):
         self._changes.setText(words.format(count=len(changed), wrong=wrong))
         self._list.clear()
         for one in changed[:MOST_LISTED]:
-            item = QListWidgetItem(self._in_words(one))
+            item = QListWidgetItem(self._in_words(one, "\n"))
             item.setToolTip(plain_tip(item.text()))
             item.setData(Qt.ItemDataRole.UserRole, one.id)
             self._list.addItem(item)
@@ -157,18 +155,18 @@ class RiskPanel(AnalysisPanel):
     def _pick(self, item: QListWidgetItem) -> None:
         self._desk.pick(item.data(Qt.ItemDataRole.UserRole))
 
-    def _in_words(self, one: AuditedSample) -> str:
+    def _in_words(self, one: AuditedSample, gap: str = " ") -> str:
         analysis = self._analysis
         item = analysis.items.get(one.id) if analysis else None
         claim = sentence_of(item) if item else one.id
         human = one.human.value if one.human else tr("no label")
-        words = tr("{claim} {checker} {confidence}, people {human}")
-        return words.format(
-            claim=claim,
+        words = tr("{checker} {confidence}, people {human}")
+        answers = words.format(
             checker=one.checker.value,
             confidence=f"{one.confidence:.2f}",
             human=human,
         )
+        return f"{claim}{gap}{answers}"
 
     def _save_preset(self) -> None:
         analysis, name = self._analysis, self._name.text().strip()
