@@ -113,6 +113,16 @@ def test_a_score_is_typed_and_entered(qtbot, screen, begin, desk):
     assert list(desk.voting.state.scores.values()) == [72.0]
 
 
+def test_the_score_has_the_focus_from_the_first_picture_on(qtbot, window, screen, begin):
+    begin(task=AuditTask.SCORE)
+    qtbot.waitUntil(screen.view.score.isVisible)
+    screen._take_new()
+    assert window.focusWidget() is screen.view.score.number
+    screen.view.note.setFocus()
+    qtbot.keyClick(screen.view.note, Qt.Key.Key_Return)
+    assert window.focusWidget() is screen.view.score.number
+
+
 def test_pairs_are_compared_by_keys(qtbot, screen, begin, desk):
     begin(task=AuditTask.PREFERENCE)
     qtbot.waitUntil(lambda: screen.view.pictures[1].isVisible())

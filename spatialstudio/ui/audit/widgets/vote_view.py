@@ -127,7 +127,9 @@ class VoteView(QWidget):
             part.show()
         self.note.clear()
         self._state.clear()
-        (self.score if task is AuditTask.SCORE else self).setFocus()
+        is_score = task is AuditTask.SCORE
+        self.setFocusProxy(self.score if is_score else None)  # type: ignore[arg-type]
+        self.setFocus()
 
     def show_state(self, words: str) -> None:
         """Show what is known of the vote, or how to vote."""
