@@ -36,7 +36,7 @@ from spatialstudio.science.questions.choice_answers import (
 )
 from spatialstudio.science.questions.perception_answers import PERCEPTION_ID, CannotTellError
 
-VERSION = 2
+VERSION = 3
 """Rises when the answers to equal pictures change, so that stored ones are not used."""
 CANNOT_TELL = f"{NONE_LETTER}: cannot tell: "
 

@@ -270,14 +270,20 @@ def _kind(place: RelationType) -> str:
     return "depth" if place.needs_depth else "sides"
 
 
+_UNCLEAR_SIDE = "the objects lie diagonally, or level with each other"
+
+
 def _on_sides(
     asked: _Asked, name: str, other: str, places: Mapping[str, RelationType]
 ) -> tuple[str, str]:
     x, y = np.subtract(asked.center(name), asked.center(other)).tolist()
-    along, across = max(abs(x), abs(y)), min(abs(x), abs(y))
+    offsets = {Axis.X: x, Axis.Y: y}
+    axes = {claim.axis for place in places.values() for claim in place.claims}
+    axis = max(axes, key=lambda each: abs(offsets[each]))
+    offset, along = offsets[axis], abs(offsets[axis])
+    across = min(abs(offsets[each]) for each in axes) if len(axes) > 1 else 0.0
     if along < asked.margins.offset or along < asked.margins.dominance * across:
-        raise CannotTellError("the objects lie diagonally, or on each other")
-    axis, offset = (Axis.X, x) if abs(x) > abs(y) else (Axis.Y, y)
+        raise CannotTellError(_UNCLEAR_SIDE)
     for option, place in places.items():
         (claim,) = place.claims
         if claim.axis is axis and claim.subject_first is (offset < 0):

@@ -2,7 +2,8 @@
 
 Every object, exact number, colour and relation with one claim becomes a question of a known form
 (``choice_forms``), if its words name one object. Wrong options contradict the prompt: objects that
-it does not name, other numbers and colours, and the other places of the same kind.
+it does not name, other numbers and colours, and the opposite place; what is to the left may be
+above as well.
 """
 
 from collections.abc import Sequence
@@ -47,8 +48,8 @@ from spatialstudio.science.questions.rendered_questions import Draft, lettered
 from spatialstudio.science.questions.spatialgeneval import read_question
 
 RULES_ID = "rules"
-PLACES = ((LEFT_OF, RIGHT_OF, ABOVE, BELOW), (IN_FRONT_OF, BEHIND), (NEAR, FAR_FROM))
-"""Relation types that are the options of one question."""
+PLACES = ((LEFT_OF, RIGHT_OF), (ABOVE, BELOW), (IN_FRONT_OF, BEHIND), (NEAR, FAR_FROM))
+"""Relation types that exclude each other, the options of one question."""
 
 
 def questions_of_prompt(scene: SceneGraph, vocabulary: Sequence[str]) -> WrittenQuestions:

@@ -71,7 +71,7 @@ def test_a_plain_picture_is_answered(text, right):
         (f"Where is the bus in relation to the dog? {SIDES}", "not found exactly once"),
         (
             "Where is the dog in relation to the cat? Options: A: above it, B: below it, E: None",
-            "no option says",
+            "level with each other",
         ),
         (
             "Where is the dog in relation to the cat? Options: A: above it, B: behind it, E: None",
@@ -118,6 +118,14 @@ def test_diagonal_objects_have_no_plain_side():
     shown = replace(SHOWN, regions={**SHOWN.regions, "dog": [region(30, 0, 50, 20)]})
     with pytest.raises(CannotTellError, match="diagonally"):
         option(f"Where is the dog in relation to the cat? {SIDES}", shown)
+
+
+def test_diagonal_objects_have_a_plain_side_among_the_options_of_one_axis():
+    shown = replace(SHOWN, regions={**SHOWN.regions, "dog": [region(30, 0, 50, 20)]})
+    asked = "Where is the dog in relation to the cat? Options: A: {}, B: {}, E: None"
+    sideways = option(asked.format("to the left of it", "to the right of it"), shown)
+    upright = option(asked.format("above it", "below it"), shown)
+    assert (sideways, upright) == ("to the left of it", "above it")
 
 
 def test_without_depth_nothing_is_said_about_depth():

@@ -47,6 +47,16 @@ def test_wrong_options_contradict_the_prompt():
                 assert check_question(swapped, scene_of(PROMPT)).state is QuestionState.CONTRADICTS
 
 
+def test_a_place_that_the_prompt_leaves_open_is_no_option():
+    made = questions_of_prompt(scene_of("a dog to the left of a car"), VOCABULARY).questions
+    (place,) = (each for each in made.questions if each.stem.startswith("Where"))
+    assert {text for _, text in place.options} == {
+        "to the left of it",
+        "to the right of it",
+        "None",
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "right"),
     [
