@@ -1,5 +1,6 @@
 """The dock of multiple-choice questions: answers, accuracies, methods compared, and asking."""
 
+from collections import Counter
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.multiple_choice import AnswerCost, Price
 from spatialstudio.ui.evaluate.question_writing import QuestionWriting
 from spatialstudio.ui.evaluate.widgets.ask_form import AskChoice, AskForm
-from spatialstudio.ui.evaluate.widgets.radar_chart import RadarChart, RadarLine
+from spatialstudio.ui.evaluate.widgets.radar_chart import FEWEST_AXES, RadarChart, RadarLine
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import at_left, column, grow, pages, push_button
@@ -247,6 +248,7 @@ class QuestionsPanel(Panel):
         shown = [view, *(each for each in ranked if each is not view)][:MOST_LINES]
         lines = [RadarLine(each.method, each.figures.sub_domains) for each in shown]
         self._radar.show_lines(axes, lines)
+        self._radar.setVisible(len(axes) >= FEWEST_AXES)
         figures = {
             **view.figures.sub_domains,
             **view.figures.domains,
@@ -304,14 +306,18 @@ class QuestionsPanel(Panel):
 
 
 def cost_in_words(cost: AnswerCost, price: Price | None) -> str:
-    """Return replies, tokens, time and, with a price, money."""
-    words = tr("{replies} replies, {tokens_in} + {tokens_out} tokens, {seconds} s").format(
-        replies=cost.replies,
-        tokens_in=f"{cost.tokens_in:,}",
-        tokens_out=f"{cost.tokens_out:,}",
-        seconds=f"{cost.seconds:.0f}",
-    )
-    return words if price is None else f"{words}, {cost.money(price):.2f} {price.currency}"
+    """Return replies and what is known of tokens, time and, with a price, money."""
+    words = [tr("{replies} replies").format(replies=cost.replies)]
+    if cost.tokens_in or cost.tokens_out:
+        tokens = tr("{tokens_in} + {tokens_out} tokens")
+        words.append(
+            tokens.format(tokens_in=f"{cost.tokens_in:,}", tokens_out=f"{cost.tokens_out:,}")
+        )
+    if cost.seconds:  # unknown before the first reply
+        words.append(tr("{seconds} s").format(seconds=f"{cost.seconds:.0f}"))
+    if price is not None:
+        words.append(f"{cost.money(price):.2f} {price.currency}")
+    return ", ".join(words)
 
 
 def _picture_row(item: AnsweredSet) -> tuple[str, str, str]:
@@ -338,7 +344,9 @@ def _details(each: AnsweredQuestion) -> str:
     defects = [tr(defect.value) for defect in each.question.defects]
     if defects:
         lines.append(tr("Defects of the question: {defects}.").format(defects=", ".join(defects)))
-    return "\n".join((*lines, "", *each.reasons))
+    counted = Counter(each.reasons).items()
+    reasons = [f"{count} × {reason}" if count > 1 else reason for reason, count in counted]  # noqa: RUF001 - a multiplication sign
+    return "\n".join((*lines, "", *reasons))
 
 
 def _method_row(view: QuestionView) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from spatialstudio.ui.theme.theme import SMALL, em, font
@@ -73,10 +74,19 @@ class RowTable(QTableWidget):
                     item = QTableWidgetItem(text)
                     item.setToolTip(plain_tip(text))
                     self.setItem(number, place, item)
-            self.resizeColumnsToContents()
-            for place in range(self.columnCount()):
-                self.setColumnWidth(place, min(self.columnWidth(place), em(WIDEST_EM)))
+            self._fit_columns()
             self.setCurrentCell(picked, 0)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Give the titles of an empty table their room, in the font of the shown window."""
+        super().showEvent(event)
+        if self.rowCount() == 0:
+            self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        self.resizeColumnsToContents()
+        for place in range(self.columnCount()):
+            self.setColumnWidth(place, min(self.columnWidth(place), em(WIDEST_EM)))
 
     def _tell(self, row: int, _column: int, before: int, _: int) -> None:
         if row >= 0 and row != before:
