@@ -53,7 +53,7 @@ from spatialstudio.domain.assertion import Assertions
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
 from spatialstudio.domain.hub import DownloadPlan, ModelHub
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetCard, JudgeSetChoice
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetChoice
 from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
 from spatialstudio.domain.ports import (
@@ -114,7 +114,10 @@ class Studio:
         self.paths = paths
         self.judges, self.extractor_id = DEFAULT_JUDGE_SET, EXTRACTOR_ID
         self.judge_sets = JudgeSets(
-            self._perception_catalog, registry.ids, self._own_judge_sets, lambda: self.hub.catalogue
+            self._perception_catalog,
+            registry.ids,
+            lambda: self.storage.own_judge_sets(),
+            lambda: self.hub.catalogue,
         )
         self.judge_defaults = JudgeDefaults(
             lambda: self.models, lambda: self.judges, self.judge_sets
@@ -271,13 +274,11 @@ class Studio:
         return self.registry.lora_catalog(CATALOG_ID).cards()
 
     def parse_prompt(self, text: str, extractor_id: str | None = None) -> SceneGraph:
-        """Read a prompt without restricting its objects.
+        """Read a prompt of any objects; the grammar replaces a slow language model, with a note.
 
         Args:
             text: The prompt.
             extractor_id: Relation extractor; None for the selected one.
-
-        A slow language model falls back to the grammar, and a note on the scene says so.
 
         Raises:
             PromptError: The prompt is empty or too long.
@@ -388,7 +389,7 @@ class Studio:
             ModelNotFound: There is no such model.
         """
         model = self.model(model_id)
-        scene = self._scene_to_draw(seed, model)
+        scene = self._scene_to_draw(self.session.scene, seed, model)
         asked = new_request(scene, model, seed=seed, steps=steps, strength=strength, guided=guided)
         return with_recommended_steering(asked, self.judge_defaults) if guided else asked
 
@@ -403,15 +404,19 @@ class Studio:
         if judges.detector_id is not None:
             make_judge_set(self.registry, judges)
 
-    def requests(self, settings: RunSettings) -> tuple[GenerationRequest, ...]:
-        """Create requests for the current scene, one per seed.
+    def requests(
+        self, settings: RunSettings, scene: SceneGraph | None = None
+    ) -> tuple[GenerationRequest, ...]:
+        """Create requests for the current scene, or another without places, one per seed.
 
         Raises:
             PromptError: There is no scene.
             ModelNotFound: There is no such model.
         """
-        model, places = self.model(settings.model_id), self.session.places
-        drawn = ((self._scene_to_draw(seed, model), seed) for seed in seeds_of(settings))
+        model = self.model(settings.model_id)
+        places = self.session.places if scene is None else SketchedPlaces()
+        source = scene or self.session.scene
+        drawn = ((self._scene_to_draw(source, seed, model), seed) for seed in seeds_of(settings))
         return tuple(
             request_of(scene, model, settings, seed, places, self.judge_defaults)
             for scene, seed in drawn
@@ -553,14 +558,11 @@ class Studio:
 
             self.engine.submit(evaluate_job(run, (judges, self.checker), run.id, self.assertions))
 
-    def _scene_to_draw(self, seed: int, model: ModelCard) -> SceneGraph:
-        """Return the current scene; with choices, the scene of the text that a seed chooses."""
-        scene = self.session.scene
+    def _scene_to_draw(self, scene: SceneGraph | None, seed: int, model: ModelCard) -> SceneGraph:
+        """Return a scene; with choices, the scene of the text that a seed chooses."""
         if scene is None:
-            raise PromptError(
-                "The prompt is empty.",
-                hint=('Enter a prompt, for example "a cat to the left of a dog".'),
-            )
+            hint = 'Enter a prompt, for example "a cat to the left of a dog".'
+            raise PromptError("The prompt is empty.", hint=hint)
         template = scene.prompt.text
         if not has_choices(template):
             return self.tokens.whole(scene)
@@ -574,9 +576,6 @@ class Studio:
     def _repositories(self) -> Mapping[str, str]:
         """Return the repositories of recommended models by their short names."""
         return {each.id: each.repository for each in self.hub.catalogue}
-
-    def _own_judge_sets(self) -> tuple[JudgeSetCard, ...]:
-        return self.storage.own_judge_sets()
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import floor, isfinite
 
@@ -47,6 +47,7 @@ USUAL_VALUES: Mapping[SweepField, tuple[float, ...]] = {
 }
 """Suggested values that do not depend on the settings."""
 
+
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:to|\.\.|-)\s*({_NUMBER})(?:\s*(?:by|/)\s*({_NUMBER}))?")
 
@@ -86,6 +87,31 @@ def plan_of(columns: SweepAxis, rows: SweepAxis | None = None) -> SweepPlan:
     plan = SweepPlan(columns=columns, rows=rows)
     _check_count(plan.pictures)
     return plan
+
+
+def sweeps_of_prompts(
+    plan: SweepPlan,
+    settings: RunSettings,
+    model: ModelCard,
+    requests_of: Sequence[Callable[[RunSettings], tuple[GenerationRequest, ...]]],
+) -> tuple[GenerationRequest, ...]:
+    """Return the validated requests of several prompts: a sweep each, one after the other.
+
+    Args:
+        plan: The plan of each sweep.
+        settings: All other settings.
+        model: Model of the settings.
+        requests_of: For each prompt, creates requests from settings.
+
+    Raises:
+        SettingsError: There are more than ``MOST_PICTURES`` pictures.
+        RequestError: See ``sweep_requests``, which also raises SettingsError.
+        PromptError: There is no scene.
+    """
+    _check_count(plan.pictures * len(requests_of))
+    return tuple(
+        request for each in requests_of for request in sweep_requests(plan, settings, model, each)
+    )
 
 
 def sweep_requests(

@@ -1,6 +1,7 @@
 """Asks for the axes of a sweep, estimates its cost, and queues or cancels it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
@@ -11,7 +12,7 @@ from spatialstudio.application.run.plan_sweep import (
     read_axis,
     suggested_values,
     sweep_fields,
-    sweep_requests,
+    sweeps_of_prompts,
 )
 from spatialstudio.application.run.queue import PENDING, QueueChanged
 from spatialstudio.domain.errors import StudioError
@@ -66,6 +67,7 @@ class Sweeping(QObject):
         dialog = SweepDialog(
             sweep_fields(settings),
             lambda field: suggested_values(field, settings, model),
+            self._current_prompt,
             self._window.window(),
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -113,7 +115,19 @@ class Sweeping(QObject):
         chosen = (dialog.columns, dialog.rows)
         axes = [read_axis(axis.field, axis.values) for axis in chosen if axis.field is not None]
         model = self._studio.model(settings.model_id)
-        return sweep_requests(plan_of(*axes), settings, model, self._studio.requests)
+        scenes = [
+            None
+            if prompt == self._current_prompt
+            else self._studio.parse_for_model(prompt, settings.model_id)
+            for prompt in dialog.prompts or (self._current_prompt,)
+        ]
+        requests_of = [partial(self._studio.requests, scene=scene) for scene in scenes]
+        return sweeps_of_prompts(plan_of(*axes), settings, model, requests_of)
+
+    @property
+    def _current_prompt(self) -> str:
+        scene = self._studio.session.scene
+        return "" if scene is None else " ".join(scene.prompt.text.split())
 
     def _show(self, sweep_id: SweepId) -> None:
         self._context.actions[GALLERY_WORKSPACE].trigger()

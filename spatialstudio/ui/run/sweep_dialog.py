@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
     QLineEdit,
+    QPlainTextEdit,
     QWidget,
 )
 
@@ -15,11 +16,13 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.framework.dialog_size import closing_buttons
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.builders import column, push_button
+from spatialstudio.ui.widgets.builders import SPACE, column, push_button
 from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
-VALUES_EM = 18
+VALUES_EM, PROMPTS_EM = 18, 5.2
+PAUSE_MS = 150
+"""Time without typing before the prompts are read."""
 FIELD_LETTERS = 16
 """Visible letters of a setting; longer names are elided."""
 
@@ -90,13 +93,14 @@ class AxisFields:
 
 
 class SweepDialog(QDialog):
-    """Lets the user choose one or two axes and shows the cost of the sweep.
+    """Lets the user choose prompts and one or two axes, and shows the cost of the sweep.
 
     Emits ``edited`` when the choice changes and ``asked`` to start the sweep.
 
     Args:
         fields: Settings that can be swept.
         suggest: Returns the initial values of a setting.
+        prompt: The current prompt, in one line.
         parent: The window.
     """
 
@@ -104,11 +108,22 @@ class SweepDialog(QDialog):
     asked = Signal()
 
     def __init__(
-        self, fields: Sequence[SweepField], suggest: Callable[[SweepField], str], parent: QWidget
+        self,
+        fields: Sequence[SweepField],
+        suggest: Callable[[SweepField], str],
+        prompt: str,
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Sweep over parameters"))
         changed = self.edited.emit
+        self._prompts = QPlainTextEdit(prompt, tabChangesFocus=True)
+        self._prompts.setAccessibleName(tr("Prompts, one per line"))
+        self._prompts.setPlaceholderText(tr("One prompt per line"))
+        self._prompts.setFixedHeight(em(PROMPTS_EM))
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(changed)
+        self._prompts.textChanged.connect(self._pause.start)
         self._columns = AxisFields(tr("Columns"), fields, suggest, changed, can_be_none=False)
         self._rows = AxisFields(tr("Rows"), fields, suggest, changed, can_be_none=True)
         self._cost = TextLabel(tone=Tone.MUTED)
@@ -116,8 +131,15 @@ class SweepDialog(QDialog):
         self._draw = push_button("", self.asked, kind="primary")
         self._draw.setDefault(True)
         self._lay_out()
+        self._columns.field.setFocus()
         self._columns.show_field(SweepField.STRENGTH)
         self._rows.show_field(SweepField.SEED)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The distinct prompts, one for each line with text."""
+        lines = (" ".join(line.split()) for line in self._prompts.toPlainText().splitlines())
+        return tuple(dict.fromkeys(filter(None, lines)))
 
     @property
     def columns(self) -> AxisChoice:
@@ -147,16 +169,23 @@ class SweepDialog(QDialog):
         grid.setHorizontalSpacing(em(0.8))
         grid.setVerticalSpacing(em(0.5))
         grid.setColumnStretch(2, 1)
+        label = TextLabel(tr("Prompts"), Tone.MUTED, wraps=False)
+        label.setBuddy(self._prompts)
+        grid.addWidget(label, 0, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self._prompts, 0, 1, 1, 2)
         for row, (name, axis) in enumerate(
-            ((tr("Columns"), self._columns), (tr("Rows"), self._rows))
+            ((tr("Columns"), self._columns), (tr("Rows"), self._rows)), start=1
         ):
             label = TextLabel(name, Tone.MUTED, wraps=False)
             label.setBuddy(axis.field)
             grid.addWidget(label, row, 0)
             grid.addWidget(axis.field, row, 1)
             grid.addWidget(axis.values, row, 2)
-        words = tr("All other settings stay unchanged; no baselines are generated.")
+        words = tr(
+            "One prompt per line; each is a sweep over the same values. All other settings stay "
+            "unchanged; no baselines are generated."
+        )
         buttons = closing_buttons(self, QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self._draw, QDialogButtonBox.ButtonRole.ActionRole)
-        parts = (TextLabel(words, Tone.MUTED), grid, self._cost, buttons)
+        parts = (TextLabel(words, Tone.MUTED), grid, self._cost, SPACE, buttons)
         column(*parts, within=self, gap=0.9, edges=(1.2, 1, 1.2, 1))

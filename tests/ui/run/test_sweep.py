@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton
 
 from spatialstudio.application.models.model_lists import usual_settings
 from spatialstudio.domain.sweep import SweepField
@@ -83,6 +83,33 @@ def test_every_picture_is_queued_with_its_place(qtbot, dialog, studio, engine):
     assert all(entry.baseline is None for entry in studio.queue.entries)
     assert requests[0].sweep.row.field is SweepField.SEED
     assert len(engine.jobs) == 1
+
+
+def write_prompts(dialog, *lines):
+    named(dialog, QPlainTextEdit, "Prompts, one per line").setPlainText("\n".join(lines))
+
+
+def test_each_prompt_of_a_study_is_a_sweep_over_the_same_values(qtbot, dialog, studio):
+    write(qtbot, dialog, "columns", "0, 5, 10, 20")
+    write(qtbot, dialog, "rows", "0-4")
+    others = ("a sun above a house", "a boat below a bird")
+    write_prompts(dialog, PROMPT, "", *others, f" {others[0]} ")
+    qtbot.waitUntil(lambda: draw_button(dialog).text() == "Generate 60 pictures")
+    qtbot.mouseClick(draw_button(dialog), Qt.MouseButton.LeftButton)
+    requests = [entry.requests[0] for entry in studio.queue.entries]
+    prompts = [each.scene.prompt.text for each in requests]
+    assert [prompts.count(text) for text in (PROMPT, *others)] == [20, 20, 20]
+    assert len({(each.sweep.sweep_id, each.scene.prompt.text) for each in requests}) == 3
+    assert len({each.sweep.sweep_id for each in requests}) == 3
+    assert studio.session.scene.prompt.text == PROMPT
+
+
+def test_a_prompt_that_cannot_be_read_is_explained(qtbot, dialog):
+    write_prompts(dialog, PROMPT, "x" * 100_000)
+    qtbot.waitUntil(lambda: not draw_button(dialog).isEnabled())
+    assert told(dialog)
+    write_prompts(dialog, *(f"a cat to the left of a dog, {n}" for n in range(40)))
+    qtbot.waitUntil(lambda: "too large" in told(dialog))
 
 
 def test_a_whole_sweep_is_cancelled_at_once(qtbot, window, dialog, studio, engine):
