@@ -184,16 +184,24 @@ class GalleryPanel(Panel):
     def _study_targets(self) -> tuple[Path, ...]:
         """Return the runs to study: those of the shown sweep, or the selected ones.
 
-        A single run that belongs to a sweep stands for its sweep.
+        A single run that belongs to a sweep stands for its sweep, and a closed stack for its runs.
         """
         if self._pages.currentIndex() == SWEEP:
             return self._sweep.paths
         run, targets = self._view.current, self._exporting.targets
-        if len(targets) > 1 or run is None or run.summary.sweep is None:
-            return targets
         library = self._storage.library
-        ids = library.list(f"sweep:{run.summary.sweep.sweep_id}")
+        if len(targets) == 1 and run is not None and run.summary.sweep is not None:
+            ids = library.list(f"sweep:{run.summary.sweep.sweep_id}")
+        elif self.isVisible():
+            ids = tuple(key for each in self._view.ids for key in self._stack(each))
+        else:
+            return targets
         return tuple(entry.path for entry in library.entries(ids) if not entry.is_missing)
+
+    def _stack(self, run: EntryId) -> tuple[EntryId, ...]:
+        """Return the runs that a tile shows: those of its closed stack, or one."""
+        cell = self._cells.of(run)
+        return (run,) if cell is None or cell.is_open else tuple(cell.members)
 
     def _make_sweep(self) -> SweepPanel:
         sweep = SweepPanel(self._context)

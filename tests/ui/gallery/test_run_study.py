@@ -75,6 +75,14 @@ def test_the_grouping_is_chosen(qtbot, dialog):
     assert [row[0] for row in cells(dialog)] == ["7", "8"]
 
 
+def test_a_closed_stack_stands_for_its_runs(qtbot, gallery, drawn):
+    assert len(drawn.context.gallery.ids) == 1
+    drawn.context.actions[commands.STUDY].trigger()
+    dialog = drawn.findChild(StudyDialog)
+    qtbot.waitUntil(lambda: dialog.findChild(QTableWidget).rowCount() > 0)
+    assert sum(int(row[1]) for row in cells(dialog)) == 2
+
+
 def test_one_run_is_no_study(begun):  # noqa: F811
     begun.context.actions[commands.STUDY].trigger()
     assert begun.findChild(StudyDialog) is None
