@@ -53,7 +53,7 @@ from spatialstudio.domain.assertion import Assertions
 from spatialstudio.domain.errors import ModelNotFound, PromptError, StudioError
 from spatialstudio.domain.generation import GenerationRequest, RequestId, new_request_id
 from spatialstudio.domain.hub import DownloadPlan, ModelHub
-from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetChoice
+from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetCard, JudgeSetChoice
 from spatialstudio.domain.options import MethodCard
 from spatialstudio.domain.picture_settings import FieldDifference, PictureSettings
 from spatialstudio.domain.ports import (
@@ -114,10 +114,7 @@ class Studio:
         self.paths = paths
         self.judges, self.extractor_id = DEFAULT_JUDGE_SET, EXTRACTOR_ID
         self.judge_sets = JudgeSets(
-            self._perception_catalog,
-            registry.ids,
-            lambda: self.storage.own_judge_sets(),
-            lambda: self.hub.catalogue,
+            self._perception_catalog, registry.ids, self._own_judge_sets, lambda: self.hub.catalogue
         )
         self.judge_defaults = JudgeDefaults(
             lambda: self.models, lambda: self.judges, self.judge_sets
@@ -576,6 +573,9 @@ class Studio:
     def _repositories(self) -> Mapping[str, str]:
         """Return the repositories of recommended models by their short names."""
         return {each.id: each.repository for each in self.hub.catalogue}
+
+    def _own_judge_sets(self) -> tuple[JudgeSetCard, ...]:
+        return self.storage.own_judge_sets()
 
     def _job_of(self, request: GenerationRequest) -> GenerateJob:
         model = self.model(request.model.id)
