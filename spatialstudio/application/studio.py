@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -519,15 +520,17 @@ class Studio:
         run = self.storage.read_run(path)
         return replace(run, evaluation=self.judge_defaults.fitting(run.evaluation, run.model_id))
 
-    def judge_stored(self, path: Path, check: Callable[[], object]) -> Evaluation:
+    def judge_stored(
+        self, path: Path, check: Callable[[], object], assertions: Assertions | None = None
+    ) -> Evaluation:
         """Judge a stored run by the chosen judge set, and store the verdicts; nothing is drawn.
 
-        Verdicts of the same judge set and checker settings are returned as stored; those of other
-        settings are decided again from the stored perception.
+        Stored verdicts are used or decided again as ``judge_run`` does.
 
         Args:
             path: Image of the run.
             check: Called regularly while the engine works; raises ``Cancelled`` to stop.
+            assertions: Of the DA-score; None for those of the scene.
 
         Raises:
             Cancelled: ``check`` raised it; nothing is stored.
@@ -536,12 +539,9 @@ class Studio:
         from spatialstudio.application.evaluate.judge_stored import judge_in_engine, judge_run
 
         run = self.storage.read_run(path)
-        choice = self.judge_defaults.judges_of(run.model_id, run.scene)
-        evaluation = judge_run(
-            run,
-            (choice, self.checker),
-            lambda job: judge_in_engine(self.engine, self.bus.subscribe, job, check),
-        )
+        judges = self.judge_defaults.judges_of(run.model_id, run.scene), self.checker
+        judge = partial(judge_in_engine, self.engine, self.bus.subscribe, check=check)
+        evaluation = judge_run(run, judges, judge, assertions)
         if evaluation is not run.evaluation:
             self.storage.store.judge(path, evaluation)
             self.library.add(path)

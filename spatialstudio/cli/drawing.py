@@ -19,6 +19,7 @@ from spatialstudio.cli.interrupts import at_stop
 from spatialstudio.cli.judging import OpenStudio, note_absent_models
 from spatialstudio.cli.options import add_judge_options, judge_choice
 from spatialstudio.cli.printing import ProgressBar, complain, show_json, show_lines, show_progress
+from spatialstudio.domain.assertion import Assertions
 from spatialstudio.domain.attention import removed_in_words
 from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import Cancelled, ErrorReport, Obstacle
@@ -166,6 +167,18 @@ def draw_in_session(studio: Studio, request: GenerationRequest) -> OpenRun:
     if run is None or run.state is RunState.CANCELLED:
         raise Cancelled
     return run
+
+
+def judge_in_session(
+    studio: Studio, picture: Path, assertions: Assertions | None = None
+) -> OpenRun:
+    """Judge a stored picture and store the verdicts; return its run.
+
+    Raises:
+        StudioError: The picture cannot be read or judged.
+    """
+    evaluation = studio.judge_stored(picture, lambda: None, assertions)
+    return replace(studio.read_run(picture), evaluation=evaluation)
 
 
 def store_failure(event: object) -> tuple[ErrorReport, ...]:

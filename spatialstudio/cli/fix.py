@@ -2,15 +2,21 @@
 
 import argparse
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.refine.fix_run import FixRun, run_fix, with_budget
+from spatialstudio.application.refine.refine_loop import find_pictures
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import EXTRACTOR_ID, Studio
-from spatialstudio.cli.drawing import draw_in_session, open_to_draw, store_failure, working
+from spatialstudio.cli.drawing import (
+    draw_in_session,
+    judge_in_session,
+    open_to_draw,
+    store_failure,
+    working,
+)
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.options import add_judge_options, one_of, words_of
 from spatialstudio.cli.printing import complain, show_json, show_lines, show_progress
@@ -63,7 +69,8 @@ def fix(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         )
     run = studio.open_run(options.run)
     planned = _fix_of(options, studio, run)
-    fix_run = FixRun(planned, studio.storage.fixes.save)
+    find = find_pictures(studio.storage.picture_of_request, studio.storage.read_run)
+    fix_run = FixRun(planned, studio.storage.fixes.save, find)
     if options.plan:
         return _show(options, planned, _plan_lines(planned, run))
     for line in _plan_lines(fix_run.fix, run):
@@ -96,7 +103,7 @@ def _draw(options: argparse.Namespace, studio: Studio, fix_run: FixRun) -> None:
         run_fix(
             fix_run,
             lambda request: draw_in_session(studio, request),
-            lambda path: _judged(studio, path),
+            lambda picture: judge_in_session(studio, picture),
             report,
         )
         run = studio.session.run
@@ -104,12 +111,6 @@ def _draw(options: argparse.Namespace, studio: Studio, fix_run: FixRun) -> None:
         complain(problem, with_details=options.debug)
     if not fix_run.is_over:
         show_progress(f'Continue with: spatialstudio fix "{fix_run.fix.start.picture}"')
-
-
-def _judged(studio: Studio, path: Path) -> OpenRun:
-    """Judge the stored picture of an attempt; return its run."""
-    evaluation = studio.judge_stored(path, lambda: None)
-    return replace(studio.read_run(path), evaluation=evaluation)
 
 
 def _show(options: argparse.Namespace, fix: Fix, lines: Iterator[str]) -> int:

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,19 @@ from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.refine.refine_loop import (
     RefineLoop,
     begun_with,
+    find_pictures,
     new_refinement,
     run_loop,
 )
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import Studio
-from spatialstudio.cli.drawing import draw_in_session, open_to_draw, store_failure, working
+from spatialstudio.cli.drawing import (
+    draw_in_session,
+    judge_in_session,
+    open_to_draw,
+    store_failure,
+    working,
+)
 from spatialstudio.cli.guidance_options import with_guidance
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import complain, show_json, show_lines, show_progress
@@ -39,7 +47,9 @@ def refine(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     refinement = _refinement(options, studio)
     if options.replay:
         refinement = replace(refinement, rules=_rules(options, refinement.rules))
-    loop = RefineLoop(refinement, studio.storage.refinements.save, settings)
+    storage = studio.storage
+    find = find_pictures(storage.picture_of_request, storage.read_run)
+    loop = RefineLoop(refinement, storage.refinements.save, settings, find)
     if not options.replay:
         _draw(options, studio, loop)
     if options.json:
@@ -116,7 +126,7 @@ def _draw(options: argparse.Namespace, studio: Studio, loop: RefineLoop) -> None
         show_progress(f"Picture {number} of at most {loop.refinement.rules.rounds}: {found}")
 
     with working(studio):
-        run_loop(loop, draw, report)
+        run_loop(loop, draw, partial(judge_in_session, studio), report)
         run = studio.session.run
     for problem in [*failures, *([run.failure] if run and run.failure else [])]:
         complain(problem, with_details=options.debug)

@@ -203,6 +203,11 @@ class Fix:
         return self.start, *self.attempts
 
     @property
+    def judged_attempts(self) -> tuple[FixAttempt, ...]:
+        """The attempts with verdicts; one that failed or was interrupted has none."""
+        return tuple(each for each in self.attempts if each.outcomes)
+
+    @property
     def is_fixed(self) -> bool:
         """Whether an attempt passes."""
         return any(each.outcome is Outcome.PASS for each in self.attempts)
@@ -210,9 +215,9 @@ class Fix:
     @property
     def is_over(self) -> bool:
         """Whether an attempt passes, or the budget is spent."""
-        return self.is_fixed or len(self.attempts) >= len(self.steps)
+        return self.is_fixed or len(self.judged_attempts) >= len(self.steps)
 
     @property
     def best(self) -> FixAttempt:
-        """The best picture; of equal ones the first, so it is never worse than the start."""
-        return max(self.pictures, key=lambda each: each.rank)
+        """The best judged one; of equal ones the first, so it is never worse than the start."""
+        return max((self.start, *self.judged_attempts), key=lambda each: each.rank)

@@ -200,7 +200,9 @@ def test_a_server_that_is_gone_keeps_the_pictures_so_far_and_the_loop_continues(
     assert (lost["da_score"], lost["problem"]) == (None, "The server does not answer.")
     assert "Continuing a refinement" in done.err
     assert answer["rounds"][0] == first
-    assert (answer["is_over"], answer["best"]) == (True, 3)
+    assert answer["rounds"][1]["picture"] == lost["picture"]
+    assert (answer["is_over"], answer["best"]) == (True, 4)
+    assert len(texts(registry)) == 4
 
 
 def test_stored_answers_are_replayed_by_other_rules_without_drawing(terminal, registry, runs):

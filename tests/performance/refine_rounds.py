@@ -100,7 +100,7 @@ class Pictures:
             passes.append(own)
             return run
 
-        run_loop(loop, draw, lambda _: None)
+        run_loop(loop, draw, lambda path, _: runs[path.stem], lambda _: None)
         best = loop.best
         run = runs[best.request_id] if best else next(iter(runs.values()))
         scores = [each.value if each else None for each in loop.scores]

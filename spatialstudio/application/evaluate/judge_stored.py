@@ -35,7 +35,10 @@ SECONDS = 0.3
 
 
 def judge_run(
-    run: OpenRun, judges: JudgedBy, judge: Callable[[EvaluateJob], Evaluation]
+    run: OpenRun,
+    judges: JudgedBy,
+    judge: Callable[[EvaluateJob], Evaluation],
+    assertions: Assertions | None = None,
 ) -> Evaluation:
     """Return the verdicts on a stored run, from as much of the stored evaluation as applies.
 
@@ -51,12 +54,12 @@ def judge_run(
     if run.image is None or choice.detector_id is None:
         raise no_detector_chosen()
     if stored is None or stored.judge_set is None or not is_used(choice, stored.judge_set):
-        return judge(evaluate_job(run, judges, new_request_id()))
+        return judge(evaluate_job(run, judges, new_request_id(), assertions))
     stored = with_quality(stored, run.image, run.scene)
     if stored.checker == checker:
         return stored
     if stored.checker.perturbations != checker.perturbations:
-        return judge(evaluate_job(run, judges, new_request_id()))
+        return judge(evaluate_job(run, judges, new_request_id(), assertions))
     return decide_again(stored, run.scene, checker)
 
 

@@ -18,7 +18,14 @@ from uuid import uuid4
 
 from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
 from spatialstudio.application.models.model_lists import choose_guidance
-from spatialstudio.application.refine.refine_loop import NO_EVALUATION, run_name, score_of
+from spatialstudio.application.refine.refine_loop import (
+    INTERRUPTED,
+    NO_EVALUATION,
+    FindPicture,
+    no_picture,
+    run_name,
+    score_of,
+)
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.fix import (
@@ -236,8 +243,10 @@ class FixRun:
     """Continues a fix, one picture at a time.
 
     Args:
-        fix: The fix; an attempt that was not judged is judged again, or drawn again without a file.
-        save: Stores the fix after each attempt.
+        fix: The fix; an attempt that was not judged is judged again, or drawn again without a
+            whole picture.
+        save: Stores the fix before and after each attempt.
+        find: Finds the picture of an attempt that was not judged.
         order: The measured remedies; None for the shipped ones.
 
     Attributes:
@@ -246,12 +255,15 @@ class FixRun:
     """
 
     def __init__(
-        self, fix: Fix, save: Callable[[Fix], None], order: RemedyOrder | None = None
+        self,
+        fix: Fix,
+        save: Callable[[Fix], None],
+        find: FindPicture = no_picture,
+        order: RemedyOrder | None = None,
     ) -> None:
-        judged = tuple(each for each in fix.attempts if each.outcomes)
-        self.fix = replace(fix, attempts=judged)
-        pictures = [Path(each.picture) for each in fix.attempts if not each.outcomes]
-        self.unjudged = next((path for path in pictures if path.is_file()), None)
+        self.fix = replace(fix, attempts=fix.judged_attempts)
+        lost = [each for each in fix.attempts if not each.outcomes]
+        self.unjudged = find(lost[-1].request_id, lost[-1].picture) if lost else None
         self._save, self._order = save, order
 
     @property
@@ -272,6 +284,16 @@ class FixRun:
         parent = run_name(self.fix.start.picture)
         request = remedied(self.fix, place)
         return with_values(request, id=new_request_id(), parent_run_id=parent)
+
+    def begin(self, request: GenerationRequest) -> None:
+        """Save that the next attempt is drawn, so that its picture is found if the program ends.
+
+        Raises:
+            StoreError: The state cannot be written.
+        """
+        step = self.fix.steps[len(self.fix.attempts)]
+        begun = FixAttempt(request_id=request.id, step=step, problem=INTERRUPTED)
+        self._save(replace(self.fix, attempts=(*self.fix.attempts, begun)))
 
     def take(self, run: OpenRun) -> FixAttempt:
         """Add the picture of the next attempt, and save the fix.
@@ -322,8 +344,12 @@ def run_fix(
         StudioError: A picture cannot be requested or judged, or the state cannot be written.
     """
     while not fix_run.is_over:
-        stored = fix_run.unjudged
-        run = draw(fix_run.next_request()) if stored is None else judge(stored)
+        if fix_run.unjudged is None:
+            request = fix_run.next_request()
+            fix_run.begin(request)
+            run = draw(request)
+        else:
+            run = judge(fix_run.unjudged)
         attempt = fix_run.take(run)
         report(attempt)
         if not attempt.outcomes:

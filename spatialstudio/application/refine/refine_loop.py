@@ -5,6 +5,7 @@ the first picture's, and the state is saved after each, so that a loop that ende
 continued with the attempts so far.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -38,12 +39,48 @@ from spatialstudio.science.refine.update_loop import (
     updated_weights,
 )
 
+log = logging.getLogger(__name__)
+
 PRESENCE = "weighted-presence"
 """Guidance method of the cross-attention control."""
 NO_EVALUATION = "The picture was not judged."
+INTERRUPTED = "The attempt was interrupted."
 
 DrawRound = Callable[[GenerationRequest, Assertions], OpenRun]
 """Generates, evaluates and stores a picture; returns its run in its final state."""
+
+JudgeRound = Callable[[Path, Assertions], OpenRun]
+"""Evaluates a stored picture; returns its run."""
+
+FindPicture = Callable[[RequestId, str], Path | None]
+"""Returns the whole picture of an attempt, by its request and its known path; None without one."""
+
+
+def find_pictures(
+    stored: Callable[[RequestId], Path | None], read: Callable[[Path], OpenRun]
+) -> FindPicture:
+    """Return what finds pictures by their path, else in the library; damaged ones are left out.
+
+    Args:
+        stored: Returns the image file of a stored request.
+        read: Reads a stored run.
+    """
+
+    def find(request_id: RequestId, picture: str) -> Path | None:
+        path = Path(picture) if picture else stored(request_id)
+        if path is None or not path.is_file():
+            return None
+        try:
+            return path if read(path).image is not None else None
+        except StudioError as error:
+            log.warning("The attempt %s is repeated: %s", path.name, error.message)
+            return None
+
+    return find
+
+
+def no_picture(_request_id: RequestId, _picture: str) -> None:
+    """Find no picture, so that an attempt without verdicts is drawn again."""
 
 
 def new_refinement(
@@ -91,16 +128,28 @@ class RefineLoop:
     """Continues a refinement, one picture at a time.
 
     Args:
-        refinement: The refinement; attempts at its end that have no score are tried again.
-        save: Stores the refinement after each attempt.
+        refinement: The refinement; an attempt at its end that has no score is judged again, or
+            drawn again without a whole picture.
+        save: Stores the refinement before and after each attempt.
         settings: How answers become scores.
+        find: Finds the picture of an attempt without a score.
+
+    Attributes:
+        refinement: The refinement with its scored attempts.
+        unscored: Stored picture of the next round, which was drawn and not scored; else None.
     """
 
     def __init__(
-        self, refinement: Refinement, save: Callable[[Refinement], None], settings: DaSettings
+        self,
+        refinement: Refinement,
+        save: Callable[[Refinement], None],
+        settings: DaSettings,
+        find: FindPicture = no_picture,
     ) -> None:
         scored = tuple(each for each in refinement.attempts if each.score is not None)
         self.refinement = replace(refinement, attempts=scored)
+        lost = [each for each in refinement.attempts if each.score is None]
+        self.unscored = find(lost[-1].request_id, lost[-1].picture) if lost else None
         self._save = save
         self._settings = settings
         self._objects = object_places(refinement.assertions, refinement.request.scene)
@@ -149,12 +198,23 @@ class RefineLoop:
         )
         return request, weights
 
+    def begin(self, request_id: RequestId, weights: tuple[float, ...]) -> None:
+        """Save that a round is drawn, so that its picture is found if the program ends.
+
+        Raises:
+            StoreError: The state cannot be written.
+        """
+        begun = RefineAttempt(request_id=request_id, weights=weights, problem=INTERRUPTED)
+        attempts = (*self.refinement.attempts, begun)
+        self._save(replace(self.refinement, attempts=attempts))
+
     def take(self, request_id: RequestId, weights: tuple[float, ...], run: OpenRun) -> None:
         """Add the picture of a round, and save the refinement.
 
         Raises:
             StoreError: The state cannot be written.
         """
+        self.unscored = None
         score = score_of(run, self.refinement.assertions)
         failure = run.failure.message if run.failure else NO_EVALUATION
         self._add(
@@ -181,21 +241,31 @@ class RefineLoop:
         return updated_weights(attempts[-1].weights, each, self.refinement.rules, self._objects)
 
 
-def run_loop(loop: RefineLoop, draw: DrawRound, report: Callable[[RefineAttempt], None]) -> None:
+def run_loop(
+    loop: RefineLoop,
+    draw: DrawRound,
+    judge: JudgeRound,
+    report: Callable[[RefineAttempt], None],
+) -> None:
     """Draw rounds until the loop ends, or a picture fails; attempts so far are kept.
 
     Args:
         loop: The loop.
         draw: Draws a round.
+        judge: Judges the stored picture of a round.
         report: Receives each attempt once it is saved.
 
     Raises:
-        StudioError: A picture cannot be requested, or the state cannot be written.
+        StudioError: A picture cannot be requested or judged, or the state cannot be written.
     """
     while not loop.is_over:
         request, weights = loop.next_request()
-        run = draw(request, loop.refinement.assertions)
-        loop.take(request.id, weights, run)
+        if loop.unscored is None:
+            loop.begin(request.id, weights)
+            run = draw(request, loop.refinement.assertions)
+        else:
+            run = judge(loop.unscored, loop.refinement.assertions)
+        loop.take(run.id, weights, run)
         attempt = loop.refinement.attempts[-1]
         report(attempt)
         if attempt.score is None:

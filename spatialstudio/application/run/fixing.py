@@ -7,6 +7,7 @@ from pathlib import Path
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.pictures import Pictures
 from spatialstudio.application.refine.fix_run import FixRun, plan_fix
+from spatialstudio.application.refine.refine_loop import find_pictures
 from spatialstudio.application.run.queue import Place, RunQueue
 from spatialstudio.application.session import OpenRun, RunState, StoreFailed, after
 from spatialstudio.application.storage.storage import Storage
@@ -94,7 +95,7 @@ class Fixing:
 
     def requests(self, fix: Fix) -> tuple[GenerationRequest, ...]:
         """Return the requests that a fix may still draw, for ``RunEstimates.estimate``."""
-        return FixRun(fix, self._storage.fixes.save).remaining_requests()
+        return self._run_of(fix).remaining_requests()
 
     def start(self, fix: Fix) -> None:
         """Begin a planned fix, or continue a stored one; no effect while one is running.
@@ -109,7 +110,7 @@ class Fixing:
         if self.is_running:
             return
         self.prepare(fix)
-        self._fix_run = FixRun(fix, self._storage.fixes.save)
+        self._fix_run = self._run_of(fix)
         self._storage.fixes.save(fix)
         self._draw_next()
 
@@ -167,12 +168,18 @@ class Fixing:
         """Draw the next attempt, or judge its stored picture."""
         if fix_run.unjudged is None:
             request = fix_run.next_request()
+            fix_run.begin(request)
             self._attempt = OpenRun(id=request.id, scene=request.scene, request=request)
             self._queue.add(request, place=Place.FIRST)
         else:
             run = self._storage.read_run(fix_run.unjudged)
             self._attempt = replace(run, state=RunState.WAITING, failure=None)
             self._pictures.judge_run(run)
+
+    def _run_of(self, fix: Fix) -> FixRun:
+        storage = self._storage
+        find = find_pictures(storage.picture_of_request, storage.read_run)
+        return FixRun(fix, storage.fixes.save, find)
 
     def _tell(self, error: ErrorReport | None = None) -> None:
         if self.fix is not None:

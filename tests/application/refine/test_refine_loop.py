@@ -1,10 +1,12 @@
 """The loop on recorded scores: what each round asks for, by hand, as published and corrected."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from spatialstudio.application.refine.refine_loop import RefineLoop
+from spatialstudio.application.refine.refine_loop import RefineLoop, run_loop
+from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.assertion import DA_RECOMMENDED, AssertionScore, DaScore
 from spatialstudio.domain.generation import (
     GenerationRequest,
@@ -23,6 +25,7 @@ from spatialstudio.domain.scene import TextSpan
 from spatialstudio.science.questions.da_score import assertions_of
 from spatialstudio.science.refine.prompt_parts import in_prompt_order
 from tests.fakes import scene_of
+from tests.ui.scripted_engine import evaluation_of, picture_of
 
 PRESENCE = GuidanceSettings(method_id="weighted-presence", strength=2, last_step=19)
 RECORDED = (
@@ -152,3 +155,32 @@ def test_a_round_without_a_score_is_drawn_again():
 
     assert len(again.refinement.attempts) == 1
     assert again.next_request()[1] == lost.weights
+
+
+def test_a_round_that_was_cut_off_is_judged_by_its_whole_picture_instead_of_drawn_again():
+    saved, two = [], recorded_loop(REFINE_RECOMMENDED, RECORDED[:2]).refinement
+    loop = RefineLoop(two, saved.append, DA_RECOMMENDED)
+    request, weights = loop.next_request()
+    loop.begin(request.id, weights)
+    picture = Path("/runs/cut-off.png")
+    asked, judged = [], []
+
+    def find(request_id, known):
+        asked.append((request_id, known))
+        return picture
+
+    def judge(path, assertions):
+        judged.append(path)
+        score = scored(assertions, (0.9, 0.9, 0.9))
+        run = OpenRun(id=request.id, scene=request.scene, path=path)
+        evaluation = evaluation_of(request.scene, picture_of(7))
+        return replace(run, evaluation=replace(evaluation, da_score=score))
+
+    again = RefineLoop(saved[-1], saved.append, DA_RECOMMENDED, find)
+    run_loop(again, lambda *_: pytest.fail("drawn again"), judge, lambda _: None)
+
+    assert asked == [(request.id, "")]
+    assert judged == [picture]
+    assert again.refinement.attempts[:2] == two.attempts
+    assert again.refinement.attempts[2].weights == weights
+    assert again.is_over
