@@ -5,7 +5,8 @@ from functools import partial
 from math import isnan
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFileDialog, QWidget
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
 from spatialstudio.application.evaluate.metric_table_files import write_metric_table
@@ -55,7 +56,7 @@ class MetricTablePanel(Panel):
         self._pictures = RowTable(tr("Disagreements, largest first"), ())
         self._pictures.row_opened.connect(self._open)
         self._content = QWidget()
-        row(
+        self._tables = row(
             grow(self._columns, 2),
             grow(self._correlations, 4),
             grow(self._pictures, 6),
@@ -67,6 +68,13 @@ class MetricTablePanel(Panel):
         self._content.hide()
         context.gallery.chosen_changed.connect(self._offer)
         self._offer()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Stack the tables in a dock that is taller than wide."""
+        super().resizeEvent(event)
+        is_tall = self.height() > self.width()
+        direction = QBoxLayout.Direction
+        self._tables.setDirection(direction.TopToBottom if is_tall else direction.LeftToRight)
 
     def _make_tools(self) -> QWidget:
         self._selected = push_button(

@@ -48,6 +48,13 @@ def rows(shown):
     return [[shown.item(row, place).text() for place in places] for row in range(shown.rowCount())]
 
 
+@pytest.mark.parametrize(("width", "height"), [(1000, 300), (400, 900)], ids=["wide", "tall"])
+def test_every_table_has_the_room_of_its_titles(qtbot, compared, width, height):
+    compared.resize(width, height)
+    names = ("Metrics", "Rank correlations, weakest first", "Disagreements, largest first")
+    qtbot.waitUntil(lambda: all(table(compared, name).width() > 140 for name in names))
+
+
 def test_metrics_pairs_and_disagreements_are_listed(compared):
     assert rows(table(compared, "Metrics")) == [
         ["SpatialBench-UC", "2", "0.500"],
