@@ -231,7 +231,10 @@ def test_a_fix_of_an_earlier_session_is_found_by_any_of_its_pictures(begun, open
     later = opened(type(engine)())
 
     stored = later.fixing.stored(failed)
-    assert stored.attempts == (attempt,)
+    assert stored is not None
+    judged, in_flight = stored.attempts
+    assert judged == attempt
+    assert in_flight.problem == "The attempt was interrupted."
     assert later.storage.fixes.of_run(attempt.request_id) == stored
 
 
