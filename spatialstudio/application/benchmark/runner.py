@@ -81,7 +81,7 @@ class BenchmarkProgress:
         total: Number of pictures of the plan that can be drawn.
         done: Drawn and judged.
         failed: Failed in this run or an earlier one.
-        seconds: Since this process began to draw.
+        seconds: Since this process began to draw, without pauses.
         engines: Progress by engine.
         item: Key of the item that has ended; empty in other reports.
         is_paused: Whether it waits.
@@ -198,7 +198,7 @@ class BenchmarkRunner:
         self._fault: BaseException | None = None
         self._engines = {each.name: EngineProgress() for each in workers}
         self._done = self._failed = self._total = 0
-        self._began = 0.0
+        self._began, self._paused_s = 0.0, 0.0
 
     def cancel(self) -> None:
         """Stop at once, from any thread; the items in flight are lost."""
@@ -292,7 +292,10 @@ class BenchmarkRunner:
         """Wait while the benchmark is paused; return True at its end."""
         while (held := self._store.held) == PAUSE and not self._stop.is_set():
             self._report(replace(self._progress(), is_paused=True))
+            began = time.monotonic()
             self._stop.wait(POLL_S)
+            with self._lock:  # the mean over the engines
+                self._paused_s += (time.monotonic() - began) / len(self._workers)
         return self._stop.is_set() or held == DRAIN or waiting.is_over
 
     def _do(self, item: PlannedItem, worker: ItemWorker, waiting: ItemQueue) -> None:
@@ -429,7 +432,7 @@ class BenchmarkRunner:
                 total=self._total,
                 done=self._done,
                 failed=self._failed,
-                seconds=time.monotonic() - self._began if self._began else 0.0,
+                seconds=time.monotonic() - self._began - self._paused_s if self._began else 0.0,
                 engines=dict(self._engines),
             )
 

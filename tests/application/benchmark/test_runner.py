@@ -3,11 +3,12 @@
 import json
 import multiprocessing
 import random
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
 from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
+from spatialstudio.application.benchmark import runner as runner_module
 from spatialstudio.application.benchmark.export_report import full_report
 from spatialstudio.application.benchmark.gather import write_results
 from spatialstudio.application.benchmark.report import read_methods
@@ -22,6 +23,7 @@ KILLS = 50
 ITEMS = len(PROMPTS) * 2 * 3 - 3
 """The prompt without a relation has no guidance: both methods share its pictures."""
 LONGEST_LIFE_S = 0.4
+HOUR_S = 3600
 
 
 def records(items, method="plain", name="per_sample.jsonl"):
@@ -280,6 +282,39 @@ def test_a_paused_benchmark_waits_and_goes_on(bench):
 
     assert bench.reports[0].is_paused
     assert bench.reports[-1].done == ITEMS
+
+
+def test_pauses_do_not_count_in_the_throughput(bench, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(runner_module, "time", clock)
+    monkeypatch.setattr(runner_module, "Event", clock.event)
+    items = bench.items()
+    items.store.hold(PAUSE)
+    bench.reports = Releasing(items.store)
+
+    bench.runner(items).run()
+
+    assert clock.now == HOUR_S
+    assert bench.reports[-1].seconds == 0
+
+
+class Clock:
+    """Time passes only while an event is awaited: an hour each."""
+
+    def __init__(self):
+        self.now = 0
+
+    def monotonic(self):
+        return self.now
+
+    def event(self):
+        made = Event()
+        made.wait = self.wait
+        return made
+
+    def wait(self, timeout):
+        self.now += HOUR_S
+        return False
 
 
 class Releasing(list):
