@@ -73,9 +73,9 @@ def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
     if all(each is not None for each in times):
         costs = zip(times, checked.costs, strict=True)
         seconds = sum((time or 0.0) * each.pictures for time, each in costs)
-        time = tr("time: {time} with one worker").format(time=duration_in_words(seconds))
+        time = tr("Time: {time} with one worker").format(time=duration_in_words(seconds))
     else:
-        time = tr("time: unknown until a picture of each kind is drawn")
+        time = tr("Time: unknown until a picture of each kind is drawn")
     disk = tr("disk: {size} of {free} free").format(
         size=size_in_words(estimate.disk_bytes), free=size_in_words(estimate.free_bytes)
     )

@@ -33,6 +33,8 @@ FORM_EM = 27
 LETTERS = 22
 METHOD_ROWS, JUDGE_ROWS = 6.0, 3.5
 """Least heights of the lists, em."""
+SUMMARY_LINES = 4
+"""Room of the estimate, so that the form does not move when it arrives."""
 CHECK_AFTER_MS = 500
 """After the last change."""
 MOST_PROMPTS = 100_000
@@ -115,8 +117,7 @@ class PlanDialog(TitledDialog):
         self._text.setAccessibleName(tr("Plan"))
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setTabChangesFocus(True)
-        self._summary = TextLabel()
-        self._summary.setAccessibleName(tr("Estimate"))
+        self._summary = _estimate_label()
         self._smoke = push_button(
             tr("Smoke run"),
             lambda: self._begin(only_smoke=True),
@@ -297,6 +298,14 @@ def _as_folder(name: str) -> str:
     """Return a name as one part of a path."""
     plain = "".join(each if each.isalnum() or each in " -_" else "-" for each in name).strip()
     return plain or "benchmark"
+
+
+def _estimate_label() -> TextLabel:
+    made = TextLabel()
+    made.setAccessibleName(tr("Estimate"))
+    made.setAlignment(Qt.AlignmentFlag.AlignTop)
+    made.setMinimumHeight(SUMMARY_LINES * made.fontMetrics().lineSpacing())
+    return made
 
 
 def _box(name: str, choices: Sequence[tuple[str, str]]) -> ChoiceBox:

@@ -51,11 +51,11 @@ class RunPanel(Panel):
         self._workers = NumberBox(minimum=1, maximum=MOST_WORKERS, value=1, **PLAIN_NUMBER)
         self._workers.setAccessibleName(tr("Workers"))
         self._workers.setToolTip(tr("Engine processes that draw at the same time"))
-        self._devices = TextLine(placeholderText=tr("for example cuda:0, cuda:1"))
+        self._devices = TextLine(placeholderText=tr("cuda:0, cuda:1"))
         self._devices.setAccessibleName(tr("Devices"))
         self._devices.setToolTip(tr("One engine process per device; empty for the fastest one"))
         self._facts = FactList()
-        self._no_facts = TextLabel(tr("Nothing is drawn by this window."), Tone.MUTED)
+        self._no_facts = TextLabel(tone=Tone.MUTED)
         self._failures = FailureGroups()
         self._failures.retry_picked.connect(self._retry)
         self._failures.show_picked.connect(context.window_signals.cells_asked)
@@ -77,6 +77,8 @@ class RunPanel(Panel):
                 self._last = order
             case RunEnded(best=best) if best:
                 self._context.toasts.tell(tr("{name} is the best method.").format(name=best))
+            case RunEnded(order=order, is_stopped=False) if order.only_smoke:
+                self._context.toasts.tell(tr("The smoke run has ended. Start draws the rest."))
             case RunProgressed() | RunEnded():
                 pass
             case _:
@@ -160,6 +162,9 @@ class RunPanel(Panel):
             self._bar.setValue(int(view.table.is_judged.sum()) + view.table.count(CellState.FAILED))
         facts = device_facts(progress) if progress is not None else ()
         self._facts.show_facts(facts)
+        self._no_facts.setText(
+            tr("No picture is finished yet.") if is_own else tr("Nothing is drawn by this window.")
+        )
         self._facts.setVisible(bool(facts))
         self._no_facts.setVisible(not facts)
         self._failures.show_groups(_groups(view))
