@@ -20,8 +20,8 @@ BAR_WIDTH = 240
 STYLE = (
     "body{font:15px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;margin:.6rem 0 1.6rem}"
-    "th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid}"
-    "th:first-child,td:first-child{text-align:left}"
+    "th,td{padding:.25rem .7rem;text-align:left;vertical-align:top;border-bottom:1px solid}"
+    ".figures td{white-space:nowrap;font-variant-numeric:tabular-nums}"
     ".bar{fill:currentColor;opacity:.45}.error{stroke:currentColor;stroke-width:2}"
 )
 
@@ -239,7 +239,7 @@ def _html_table(title: str, rows: Sequence[Line]) -> str:
     body = "".join(
         f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>" for row in others
     )
-    return f"<h2>{escape(title)}</h2><table><tr>{head}</tr>{body}</table>"
+    return f"<h2>{escape(title)}</h2><table class='figures'><tr>{head}</tr>{body}</table>"
 
 
 def _cell(value: object) -> str:
