@@ -26,6 +26,8 @@ THEIRS = "a cat to the left of a dog"
 GET = "Download a judge set…"
 PIXELS = np.full((8, 8, 3), 90, np.uint8)
 
+CHECKER = "Checker: SpatialBench-UC as published"
+
 
 def saved(path, prompt=""):
     """Write a picture, with a prompt told as AUTOMATIC1111 does."""
@@ -209,7 +211,8 @@ def test_the_panel_says_which_detector_looked(context, studio, panel):
     seen = replace(run.evaluation.perception, detector_id="owl")
     studio.session.open(replace(run, evaluation=replace(run.evaluation, perception=seen)))
     follow(panel, studio)
-    assert "Judged with owl" in [label.text() for label in panel.findChildren(QLabel)]
+    words = f"Judged with owl\n{CHECKER}"
+    assert words in [label.text() for label in panel.findChildren(QLabel)]
 
 
 def test_the_verdict_names_the_judge_set_and_its_models(context, studio, panel):
@@ -219,7 +222,7 @@ def test_the_verdict_names_the_judge_set_and_its_models(context, studio, panel):
     open_judged(studio, used)
     follow(panel, studio)
     shown = [label.text() for label in panel.findChildren(QLabel) if not label.isHidden()]
-    words = "Judged with Open vocabulary\nDetector: org/owl\nDepth model: my depth"
+    words = f"Judged with Open vocabulary\nDetector: org/owl\nDepth model: my depth\n{CHECKER}"
     assert words in shown
     assert UNSUITED not in shown
 
