@@ -176,7 +176,7 @@ def _preference(scores: MetricScores, pairs: Preferences) -> float | None:
 
 
 def scores_of_items(items: Sequence[AuditItem]) -> Mapping[str, MetricScores]:
-    """Return the scores of a sample by metric: of the checker, and those that it stores."""
+    """Return scores by metric and sample id: the checker's, and those stored with the sample."""
     found: dict[str, dict[str, float]] = {CHECKER: {}}
     for item in items:
         one = item.candidate

@@ -133,7 +133,7 @@ class ResultStrip(QListWidget):
 
     Args:
         theme: Colours.
-        wraps: Whether captions wrap; otherwise those that do not fit are elided.
+        wraps: Whether long captions wrap; if not, they are elided.
     """
 
     result_picked = Signal(str)
