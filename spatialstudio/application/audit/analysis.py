@@ -11,6 +11,7 @@ from spatialstudio.application.audit.audits import (
     agreement_report,
     calibration_report,
     consensus_of,
+    map_error,
     merge_labels,
     samples_of,
 )
@@ -153,7 +154,8 @@ def analyse(
         with suppress(SettingsError):  # too few of its pictures have answers
             study.append(compare_metric(name, scores, people))
     progress(len(metrics), len(metrics) + 1)
-    reports = _calibrations(samples)
+    calibration = _calibration(samples)
+    maps = FITS if calibration else ()
     return AuditAnalysis(
         session_id=state.session.id,
         items={item.candidate.id: item for item in (*sample, *state.session.items)},
@@ -161,15 +163,15 @@ def analyse(
         labels=labels,
         clashes=clashes,
         agreement=agreement_report(samples, labels),
-        calibration=reports[FIT] if reports else None,
-        map_errors={name: report.calibrated_error for name, report in reports.items()},
+        calibration=calibration,
+        map_errors={name: map_error(samples, name, FOLDS, 0) for name in maps},
         study=tuple(study),
         quality={each.session.rater: rater_quality(each) for each in every},
     )
 
 
-def _calibrations(samples: Sequence[AuditedSample]) -> Mapping[str, CalibrationReport]:
+def _calibration(samples: Sequence[AuditedSample]) -> CalibrationReport | None:
     try:
-        return {name: calibration_report(samples, name, FOLDS, 0) for name in FITS}
+        return calibration_report(samples, FIT, FOLDS, 0)
     except SettingsError:
-        return {}
+        return None

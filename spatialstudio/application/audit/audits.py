@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from spatialstudio.application.audit.human_study import (
     HumanAnswers,
@@ -89,6 +90,7 @@ FITS: Mapping[str, Fit] = {"isotonic": fit_isotonic, "platt": fit_platt}
 FILES_ID, RECORDS_ID = "files", "spatialbench-uc"
 SESSION_ENDING = ".votes"
 LEAST_RATERS = 2
+Floats = npt.NDArray[np.float64]
 RESAMPLES = 1000
 """Resamples of a bootstrap of agreement."""
 
@@ -506,17 +508,8 @@ def calibration_report(
     Raises:
         SettingsError: There are fewer evaluated samples than folds.
     """
-    tested = [one for one in samples if is_evaluated(one)]
-    if not 1 < folds <= len(tested):
-        raise SettingsError(
-            f"{len(tested)} evaluated samples cannot be divided into {folds} folds.",
-            hint="Choose fewer folds, at least 2, or label more samples.",
-        )
-    confidence = np.array([one.confidence for one in tested])
-    right = np.array([float(one.checker is one.human) for one in tested])
-    weights = np.ones_like(confidence)
-    fold = folds_of(len(tested), folds, seed)
-    calibrated = cross_calibrated(confidence, right, weights, FITS[fit_id], fold)
+    calibrated_error = map_error(samples, fit_id, folds, seed)
+    confidence, right = _evaluated(samples)
     bins = reliability(confidence, right)
     candidates = candidates or [Candidate(settings={}, samples=tuple(samples))]
     search_fold = folds_of(len(samples), folds, seed)
@@ -524,12 +517,43 @@ def calibration_report(
     return CalibrationReport(
         bins=bins,
         error=expected_calibration_error(bins),
-        calibrated_error=expected_calibration_error(reliability(calibrated, right)),
+        calibrated_error=calibrated_error,
         rows=search_thresholds(candidates, THRESHOLDS),
         folds=rows,
         held_out=pooled_held_out(candidates, search_fold, rows),
-        evaluated=len(tested),
+        evaluated=len(confidence),
     )
+
+
+def map_error(samples: Sequence[AuditedSample], fit_id: str, folds: int, seed: int) -> float | None:
+    """Return the expected calibration error after a map, each fold by a map of the others.
+
+    Args:
+        samples: The audited samples; only those that checker and people decide count.
+        fit_id: A key of ``FITS``.
+        folds: Number of folds, at least 2.
+        seed: Seed of the folds.
+
+    Raises:
+        SettingsError: There are fewer evaluated samples than folds.
+    """
+    confidence, right = _evaluated(samples)
+    if not 1 < folds <= len(confidence):
+        raise SettingsError(
+            f"{len(confidence)} evaluated samples cannot be divided into {folds} folds.",
+            hint="Choose fewer folds, at least 2, or label more samples.",
+        )
+    fold = folds_of(len(confidence), folds, seed)
+    weights = np.ones_like(confidence)
+    calibrated = cross_calibrated(confidence, right, weights, FITS[fit_id], fold)
+    return expected_calibration_error(reliability(calibrated, right))
+
+
+def _evaluated(samples: Sequence[AuditedSample]) -> tuple[Floats, Floats]:
+    """Return the (N,) confidences of evaluated samples, and 1.0 where checker and people agree."""
+    tested = [one for one in samples if is_evaluated(one)]
+    confidence = np.array([one.confidence for one in tested])
+    return confidence, np.array([float(one.checker is one.human) for one in tested])
 
 
 def calibrated_settings(
