@@ -22,13 +22,15 @@ from spatialstudio.application.audit.audit_report import (
 )
 from spatialstudio.application.audit.audits import (
     ALLOCATIONS,
-    FITS,
     PUBLISHED_ALLOCATION,
     AgreementReport,
     Audits,
+    agreement_report,
+)
+from spatialstudio.application.audit.calibration import (
+    FITS,
     CalibrationReport,
     RecordedSearch,
-    agreement_report,
     calibration_report,
 )
 from spatialstudio.application.audit.human_study import MetricReport, compare_metric

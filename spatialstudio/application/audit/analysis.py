@@ -5,15 +5,17 @@ from contextlib import suppress
 from functools import partial
 
 from spatialstudio.application.audit.audits import (
-    FITS,
     AgreementReport,
-    CalibrationReport,
     agreement_report,
-    calibration_report,
     consensus_of,
-    map_error,
     merge_labels,
     samples_of,
+)
+from spatialstudio.application.audit.calibration import (
+    FITS,
+    CalibrationReport,
+    calibration_report,
+    map_error,
 )
 from spatialstudio.application.audit.human_study import (
     MetricReport,

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from pathlib import Path
 
-from spatialstudio.application.audit.audits import AgreementReport, CalibrationReport
+from spatialstudio.application.audit.audits import AgreementReport
+from spatialstudio.application.audit.calibration import CalibrationReport
 from spatialstudio.application.audit.human_study import MetricReport
 from spatialstudio.domain.audit_figures import OUTCOMES, FigureCaption, RiskPoint
 from spatialstudio.domain.errors import ExportError

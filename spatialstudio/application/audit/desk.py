@@ -13,13 +13,8 @@ from spatialstudio.application.audit.analysis import (
     AuditAnalysis,
     analyse,
 )
-from spatialstudio.application.audit.audits import (
-    FILES_ID,
-    SESSION_ENDING,
-    Audits,
-    calibrated_settings,
-    make_audits,
-)
+from spatialstudio.application.audit.audits import FILES_ID, SESSION_ENDING, Audits, make_audits
+from spatialstudio.application.audit.calibration import calibrated_settings
 from spatialstudio.application.audit.human_study import MetricScores, sample_id
 from spatialstudio.application.audit.sessions import (
     AuditSessions,

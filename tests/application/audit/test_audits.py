@@ -2,12 +2,8 @@ from itertools import permutations
 
 import pytest
 
-from spatialstudio.application.audit.audits import (
-    agreement_report,
-    calibration_report,
-    consensus_of,
-    merge_labels,
-)
+from spatialstudio.application.audit.audits import agreement_report, consensus_of, merge_labels
+from spatialstudio.application.audit.calibration import calibration_report
 from spatialstudio.domain.audit import HumanLabel
 from spatialstudio.domain.audit_figures import AuditedSample
 from spatialstudio.domain.errors import SettingsError
