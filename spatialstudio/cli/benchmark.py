@@ -52,10 +52,11 @@ from spatialstudio.cli.judging import OpenStudio, figures_in_words
 from spatialstudio.cli.options import add_command, add_overwrite
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark_plan import (
-    MethodPlan,
+    REFINE,
     PlanEstimate,
     PromptSetPlan,
     PromptSource,
+    new_method,
 )
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.generation import UNGUIDED
@@ -69,6 +70,7 @@ CLOSING_S = 5.0
 GIGABYTE = 10**9
 MINUTE_S, HOUR_S = 60, 3600
 DEFAULT_METHODS = f"{UNGUIDED},layout"
+NEW_METHODS = (UNGUIDED, *(each.id for each in GUIDANCE_METHODS), REFINE)
 GENERATED = tuple(each.value for each in PromptSource if not each.needs_file)
 
 
@@ -214,8 +216,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
         "--methods",
         default=DEFAULT_METHODS,
         metavar="IDS",
-        help=f"guidance methods of a new plan: {UNGUIDED}, "
-        f"{', '.join(each.id for each in GUIDANCE_METHODS)} (default: %(default)s)",
+        help=f"methods of a new plan: {', '.join(NEW_METHODS)} (default: %(default)s)",
     )
     parser.add_argument(
         "--seeds", default="0-3", help='seeds of a new plan, as "0-3" (default: %(default)s)'
@@ -250,16 +251,14 @@ def plan(options: argparse.Namespace, studio: Studio) -> int:
 
 
 def _write_new_plan(options: argparse.Namespace) -> None:
-    known = (UNGUIDED, *(each.id for each in GUIDANCE_METHODS))
     methods = [name.strip() for name in options.methods.split(",") if name.strip()]
-    if unknown := [name for name in methods if name not in known]:
+    if unknown := [name for name in methods if name not in NEW_METHODS]:
         raise SettingsError(
-            f'There is no guidance method "{unknown[0]}".', hint=f"Choose {', '.join(known)}."
+            f'There is no method "{unknown[0]}".', hint=f"Choose {', '.join(NEW_METHODS)}."
         )
     check_targets([options.plan] if options.plan.exists() else [], overwrite=options.overwrite)
     sets = [PromptSetPlan(source=PromptSource(each)) for each in options.set or GENERATED[:1]]
-    planned = [MethodPlan(name=each, guidance=each) for each in methods]
-    text = write_plan(options.plan.stem, sets, planned, options.seeds)
+    text = write_plan(options.plan.stem, sets, list(map(new_method, methods)), options.seeds)
     with FILE_GATE.passed():
         options.plan.write_text(text, encoding="utf-8")
 
@@ -275,10 +274,11 @@ def _plan_lines(opened: OpenPlan, estimate: PlanEstimate) -> Iterator[str]:
         yield f"  {estimate.unusable} pictures cannot be drawn:"
         messages = dict.fromkeys(item.error.message for item in opened.items if item.error)
         yield from (f"    {message}" for message in messages)
+    most = "at most " if any(each.refine for each in plan.methods) else ""
     time = "unknown until pictures are drawn" if estimate.seconds is None else ""
-    yield f"  time    {time or duration_in_words(estimate.seconds or 0)}"
+    yield f"  time    {time or most + duration_in_words(estimate.seconds or 0)}"
     yield (
-        f"  disk    {estimate.disk_bytes / GIGABYTE:.2f} GB of "
+        f"  disk    {most}{estimate.disk_bytes / GIGABYTE:.2f} GB of "
         f"{estimate.free_bytes / GIGABYTE:.1f} GB free"
     )
     if estimate.memory_bytes is not None:
@@ -305,7 +305,7 @@ def run(options: argparse.Namespace, studio: Studio) -> int:
 
 def resume(options: argparse.Namespace, studio: Studio) -> int:
     """Go on with a benchmark; the process that runs a paused one continues by itself."""
-    items = _items(options, studio)
+    items = items_in(studio, options.folder)
     was_paused = items.store.held == PAUSE
     items.store.release()
     if was_paused and options.retry is None:
@@ -317,7 +317,7 @@ def resume(options: argparse.Namespace, studio: Studio) -> int:
 
 def status(options: argparse.Namespace, studio: Studio) -> int:
     """Show progress and failures of a benchmark."""
-    items = _items(options, studio)
+    items = items_in(studio, options.folder)
     done = sum(items.is_done(item) for item in items.opened.drawable)
     failures = failures_of(items)
     if options.json:
@@ -338,7 +338,7 @@ def status(options: argparse.Namespace, studio: Studio) -> int:
 
 def pause(options: argparse.Namespace, studio: Studio) -> int:
     """Pause a benchmark, or let it end after the pictures in progress."""
-    items = _items(options, studio)
+    items = items_in(studio, options.folder)
     items.store.hold(DRAIN if options.drain else PAUSE)
     show_progress(f'Continue with "spatialstudio benchmark resume {options.folder}".')
     return 0
@@ -449,7 +449,9 @@ def _report_lines(report: MethodReport) -> Iterator[str]:
         yield f"  abstentions: {reasons}"
     if report.seconds is not None:
         flops = "" if report.flops is None else f" ({report.flops / TERA:.3g} TFLOP)"
-        yield f"  cost: {report.seconds:.2f} s and {report.passes:.1f} denoiser passes{flops} each"
+        rounds = "" if report.rounds is None else f" for {report.rounds:.2f} rounds"
+        cost = f"{report.seconds:.2f} s and {report.passes:.1f} denoiser passes{flops}"
+        yield f"  cost: {cost} each{rounds}"
 
 
 def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
@@ -462,10 +464,6 @@ def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
             f"{each.value}: {each.second} - {each.first} = {difference.text} over "
             f"{difference.n} pictures{test}"
         )
-
-
-def _items(options: argparse.Namespace, studio: Studio) -> ItemFiles:
-    return items_in(studio, options.folder)
 
 
 def _engines(options: argparse.Namespace, items: ItemFiles) -> EnginePlan:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import LAYOUT, GenerationRequest
+from spatialstudio.domain.generation import LAYOUT, UNGUIDED, GenerationRequest
 from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.options import OptionValue
+from spatialstudio.domain.refinement import REFINE_RECOMMENDED, RefineRules
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import LoraUse, RelationType
 from spatialstudio.domain.verdict import REPRODUCE
@@ -117,6 +118,8 @@ class MethodPlan:
         particles: Particles of steering; None for the recommended number, 1 for none.
         loras: LoRAs that change the model.
         options: Options of the guidance method, by id.
+        refine: Rules of Evaluate-and-Refine, whose best picture is the item's; None to draw one
+            picture. The first judge set of the plan scores its rounds.
     """
 
     name: str
@@ -135,6 +138,25 @@ class MethodPlan:
     particles: int | None = None
     loras: tuple[LoraUse, ...] = ()
     options: Mapping[str, OptionValue] = field(default_factory=dict)
+    refine: RefineRules | None = None
+
+    @property
+    def rounds(self) -> int:
+        """Maximum number of pictures that are drawn for an item, noise searches aside."""
+        return 1 if self.refine is None else self.refine.rounds
+
+
+REFINE = "refine"
+"""Name of Evaluate-and-Refine among the methods of a new plan."""
+
+
+def new_method(name: str, model_id: str = "") -> MethodPlan:
+    """Return the method of a new plan: Evaluate-and-Refine, or a guidance method by its id."""
+    if name == REFINE:
+        return MethodPlan(
+            name=name, guidance=UNGUIDED, model_id=model_id, refine=REFINE_RECOMMENDED
+        )
+    return MethodPlan(name=name, guidance=name, model_id=model_id)
 
 
 @frozen
@@ -206,8 +228,9 @@ class PlanEstimate:
         prompts: Number of prompts.
         pictures: Number of pictures, each item once.
         unusable: Pictures that cannot be drawn, as a prompt or setting does not fit the model.
-        seconds: Total drawing time on one device; None if nothing like it was measured.
-        disk_bytes: Size of the stored runs.
+        seconds: Total drawing time on one device, of all rounds of refined items; None if nothing
+            like it was measured.
+        disk_bytes: Size of the stored runs, of all rounds as well.
         memory_bytes: Peak memory of the most demanding method; None if unknown.
         free_bytes: Free disk space at the target.
     """

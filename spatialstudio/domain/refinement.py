@@ -71,6 +71,10 @@ REFINE_PUBLISHED = RefineRules(
 """The authors' code, with its faults."""
 
 
+REFINE_RULES = {each.preset: each for each in (REFINE_RECOMMENDED, REFINE_PUBLISHED)}
+"""The rules by the name of their preset."""
+
+
 @frozen
 class RefineAttempt:
     """One picture of a refinement.

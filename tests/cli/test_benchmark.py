@@ -60,6 +60,19 @@ def test_a_new_plan_can_be_checked_at_once(terminal, tmp_path):
     assert "already exists" in again.err
 
 
+def test_a_new_plan_compares_refinement_and_counts_all_its_rounds(terminal, tmp_path):
+    one, other = tmp_path / "plain.toml", tmp_path / "refine.toml"
+    plain = terminal("benchmark", "plan", one, "--new", "--methods", "none", "--json")
+    refined = terminal("benchmark", "plan", other, "--new", "--methods", "refine", "--json")
+    wrong = terminal("benchmark", "plan", tmp_path / "x.toml", "--new", "--methods", "refin")
+
+    assert 'refine = "recommended"' in other.read_text()
+    assert json.loads(refined.out)["methods"] == ["refine"]
+    sizes = [json.loads(each.out)["disk_bytes"] for each in (plain, refined)]
+    assert sizes[1] == 5 * sizes[0]
+    assert 'There is no method "refin"' in wrong.err
+
+
 def test_an_error_in_a_plan_names_its_line(terminal, tmp_path):
     path = plan_in(tmp_path)
     path.write_text(PLAN.replace('guidance = "psg"', 'guidence = "psg"'))

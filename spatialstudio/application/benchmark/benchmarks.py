@@ -130,7 +130,12 @@ class Benchmarks:
             plan: The plan.
             target: Folder of the results; it may be missing.
         """
-        requests = [item.request for item in plan.drawable if item.request]
+        requests = [
+            item.request
+            for item in plan.drawable
+            if item.request
+            for _ in range(item.method.rounds)
+        ]
         known = [self._estimates.estimate([each]) for each in _one_per_method(plan)]
         memory = [each.memory_bytes for each in known if each.memory_bytes is not None]
         whole = self._estimates.estimate(requests) if requests else None

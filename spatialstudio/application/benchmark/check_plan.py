@@ -22,7 +22,7 @@ class MethodCost:
     Attributes:
         model: Its model.
         request: One of its requests.
-        pictures: Number of pictures that can be drawn.
+        pictures: Number of pictures that can be drawn, all rounds of refined items included.
     """
 
     model: ModelCard
@@ -85,7 +85,9 @@ def begin_benchmark(open_studio: Callable[[], Studio], text: str, folder: Path) 
 
 
 def _costs(opened: OpenPlan, studio: Studio) -> tuple[MethodCost, ...]:
-    pictures = Counter(item.method.name for item in opened.drawable)
+    pictures = Counter[str]()
+    for item in opened.drawable:
+        pictures[item.method.name] += item.method.rounds
     first = {item.method.name: item.request for item in reversed(opened.drawable)}
     return tuple(
         MethodCost(model=studio.model(request.model.id), request=request, pictures=pictures[name])

@@ -17,8 +17,10 @@ from spatialstudio.science.checker.measurement import candidates_of
 from spatialstudio.science.metrics.visor import ends_found
 from spatialstudio.science.pos.pse import pse_of
 
-COSTS = ("seconds", "judging_seconds", "passes", "flops")
-"""Numbers of an item's record; those of earlier versions lack some."""
+SUMS = ("seconds", "judging_seconds", "passes", "flops")
+"""Costs of a picture; those of a refined item are sums over its rounds."""
+COSTS = (*SUMS, "rounds")
+"""Numbers of an item's record; those of earlier versions and of other methods lack some."""
 FROM_RESULTS = "../../"
 """From a run folder among the results to the folder of the benchmark."""
 
@@ -33,6 +35,17 @@ def passes_of(request: GenerationRequest, events: Sequence[object]) -> int:
     steps = [event for event in events if isinstance(event, StepEvent)]
     particles = (event.particles.passes if event.particles else 1 for event in steps)
     return halves * sum(particles) + sum(event.guiding_passes for event in steps)
+
+
+def refined_record(best: Record, attempts: Sequence[Record]) -> Record:
+    """Return the record of a refined item: its best attempt, at the cost of all attempts."""
+    sums = {
+        name: None
+        if any(each.get(name) is None for each in attempts)
+        else sum(each[name] for each in attempts)
+        for name in SUMS
+    }
+    return {**best, **sums, "rounds": len(attempts)}
 
 
 def judged_record(

@@ -146,10 +146,11 @@ def _end_of(job: Job, report: object, events: list[GenerationEvent]) -> ItemResu
 
 
 def evaluation_job(job: GenerateJob, finished: GenerationFinished) -> EvaluateJob:
-    """Return the job that judges a drawn picture by the judge set of another job."""
+    """Return the job that judges a drawn picture as another job would."""
     return EvaluateJob(
         job_id=job.job_id,
         image=finished.image,
         scene=job.request.scene,
         judges=job.judges,
+        assertions=job.assertions,
     )

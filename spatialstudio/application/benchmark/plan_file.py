@@ -21,6 +21,7 @@ A plan without ``[[judges]]`` is judged by the default judge set of each model.
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -35,6 +36,7 @@ from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import LAYOUT, MAX_SEED
 from spatialstudio.domain.judge_choice import JudgeSetChoice
+from spatialstudio.domain.refinement import REFINE_RULES, RefineRules, UpdateOrder
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.safe_files import is_path_component, read_regular
 from spatialstudio.domain.scene import LoraUse
@@ -44,6 +46,15 @@ LARGEST_PLAN_BYTES = 1024 * 1024
 MOST_SEEDS = 10_000
 MOST_NESTING = 1000
 """Open brackets in a plan; deeper ones would exhaust the parser."""
+
+REFINE_FIELDS = (
+    "refine",
+    "refine_rounds",
+    "refine_rule",
+    "refine_weights",
+    "refine_attention",
+)
+"""Fields of a refined method: the preset of its rules, and changes of it."""
 
 _RANGE = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
 _HEADER = re.compile(r"\s*\[\[?\s*([\w.-]+)\s*\]\]?")
@@ -187,7 +198,7 @@ class _Reader:
     def _method(self, table: Mapping[str, Any], place: _Place) -> MethodPlan:
         known = {"name", "model", "guidance", "preset", "strength", "guided_steps", "steps"}
         known |= {"guidance_scale", "width", "height", "sampler", "negative", "search", "particles"}
-        self._check_names(table, known | {"lora", "options"}, place)
+        self._check_names(table, known | {"lora", "options", *REFINE_FIELDS}, place)
         options = self._value(table, "options", dict, place, {})
         for name, value in options.items():
             if not isinstance(value, bool | int | float | str):
@@ -209,6 +220,32 @@ class _Reader:
             particles=self._number(table, "particles", place, least=1),
             loras=tuple(self._lora(each, place) for each in self._texts(table, "lora", place)),
             options=options,
+            refine=self._rules(table, place),
+        )
+
+    def _rules(self, table: Mapping[str, Any], place: _Place) -> RefineRules | None:
+        preset, *changes = REFINE_FIELDS
+        if preset not in table:
+            for key in changes:
+                if key in table:
+                    self._refuse(
+                        f'"{key}" needs "{preset}"',
+                        place,
+                        key,
+                        f"Choose {', '.join(REFINE_RULES)}.",
+                    )
+            return None
+        name = self._value(table, preset, str, place, None)
+        if name not in REFINE_RULES:
+            hint = f"Choose {', '.join(REFINE_RULES)}."
+            self._refuse(f'"{preset}" must be a known name, not "{name}"', place, preset, hint)
+        rules = REFINE_RULES[name]
+        return replace(
+            rules,
+            rounds=self._number(table, "refine_rounds", place, least=1) or rules.rounds,
+            order=self._choice(table, "refine_rule", UpdateOrder, place, rules.order),
+            weighs_prompt=self._value(table, "refine_weights", bool, place, True),
+            weighs_attention=self._value(table, "refine_attention", bool, place, True),
         )
 
     def _judges(self, table: Mapping[str, Any], place: _Place) -> JudgePlan:
@@ -355,7 +392,7 @@ def write_plan(
     Args:
         name: Title in reports.
         sets: Prompt sets.
-        methods: Methods, without search, LoRAs and options.
+        methods: Methods, without search, LoRAs and options; refined ones by the rules of a preset.
         seeds: Seeds, as "0-3".
         judge_sets: Ids of judge sets; none for the default of each model.
     """
@@ -367,6 +404,7 @@ def write_plan(
     for method in methods:
         fields = {"name": method.name, "guidance": method.guidance, "model": method.model_id}
         fields |= {"strength": method.strength, "steps": method.steps}
+        fields["refine"] = None if method.refine is None else method.refine.preset
         lines += _table("methods", fields)
     for judge_set in judge_sets:
         lines += _table("judges", {"name": judge_set, "set": judge_set})

@@ -10,15 +10,17 @@ from typing import Any
 
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults
 from spatialstudio.application.models.model_lists import choose_guidance, usual_settings
+from spatialstudio.application.refine.refine_loop import new_refinement
 from spatialstudio.application.run.check_request import check_request, check_scene
 from spatialstudio.application.run.choose_settings import request_of, with_method, with_steps
 from spatialstudio.domain.benchmark_plan import (
     BenchmarkPlan,
     BenchmarkPrompt,
+    JudgePlan,
     MethodPlan,
     PlannedItem,
 )
-from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.errors import RequestError, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
     UNGUIDED,
@@ -27,11 +29,15 @@ from spatialstudio.domain.generation import (
     GuidanceSettings,
     RequestId,
 )
+from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.refinement import Refinement
 from spatialstudio.domain.run_settings import RunSettings, with_values
 from spatialstudio.domain.scene import RelationType, SceneGraph
 from spatialstudio.domain.steering import ONE_PARTICLE
 from spatialstudio.science.guidance.methods import method_named
+from spatialstudio.science.questions.da_score import assertions_of
+from spatialstudio.science.refine.prompt_parts import in_prompt_order
 
 KEY_LENGTH = 32
 NOTHING_RECORDED = CaptureSettings(attention_every=0, preview_every=0)
@@ -50,6 +56,16 @@ class Drawing:
     model: Callable[[str | None], ModelCard]
     read_scene: Callable[[str, str | None], SceneGraph]
     judges: JudgeDefaults
+
+    def judges_of(self, judges: JudgePlan, model_id: str, scene: SceneGraph) -> JudgeSetChoice:
+        """Return the models of a judge set for pictures of a model.
+
+        Raises:
+            ModelNotFound: A model of the judge set is not installed.
+            SettingsError: The judge set does not exist.
+        """
+        is_sticker = self.judges.draws_stickers(model_id)
+        return self.judges.judges_for(judges.choice, scene, is_sticker_picture=is_sticker)
 
 
 def items_of(
@@ -119,41 +135,76 @@ def _items_by(
     model = drawing.model(method.model_id or None)
     settings = settings_of_method(method, model)
     for prompt in prompts:
-        made = _request_or_error(prompt, model, settings, drawing)
+        try:
+            made = _request_of(prompt, model, settings, drawing)
+            more = [] if method.refine is None else _basis_of_rounds(made, method, plan, drawing)
+        except StudioError as error:
+            for seed in plan.seeds:
+                key = key_of([prompt.text, method, seed, error.message])
+                yield PlannedItem(
+                    key=key, prompt=prompt, method=method, seed=seed, request=None, error=error
+                )
+            continue
         for seed in plan.seeds:
-            if isinstance(made, StudioError):
-                key = key_of([prompt.text, method, seed, made.message])
-                yield PlannedItem(
-                    key=key, prompt=prompt, method=method, seed=seed, request=None, error=made
-                )
-            else:
-                request = with_values(made, seed=seed)
-                key = _key_of_request(request, model, plan.threads)
-                request = replace(request, id=RequestId(key))
-                yield PlannedItem(
-                    key=request.id, prompt=prompt, method=method, seed=seed, request=request
-                )
+            request = with_values(made, seed=seed)
+            key = _key_of_request(request, model, plan.threads, more)
+            request = replace(request, id=RequestId(key))
+            yield PlannedItem(key=key, prompt=prompt, method=method, seed=seed, request=request)
 
 
-def _request_or_error(
+def _request_of(
     prompt: BenchmarkPrompt, model: ModelCard, settings: RunSettings, drawing: Drawing
-) -> GenerationRequest | StudioError:
-    try:
-        scene = drawing.read_scene(prompt.text, model.id)
-        request = request_of(scene, model, settings, 0, None, drawing.judges)
-        request = replace(request, capture=NOTHING_RECORDED)
-        check_request(request, model)
-        check_scene(scene)
-    except StudioError as error:
-        return error
+) -> GenerationRequest:
+    scene = drawing.read_scene(prompt.text, model.id)
+    request = request_of(scene, model, settings, 0, None, drawing.judges)
+    request = replace(request, capture=NOTHING_RECORDED)
+    check_request(request, model)
+    check_scene(scene)
     return request
 
 
-def _key_of_request(request: GenerationRequest, model: ModelCard, threads: int) -> str:
+def _basis_of_rounds(
+    request: GenerationRequest, method: MethodPlan, plan: BenchmarkPlan, drawing: Drawing
+) -> list[object]:
+    """Return what determines the rounds of a refined item beside its request.
+
+    Raises:
+        RequestError: The prompt asserts nothing, or nothing can score the rounds.
+        StudioError: The first judge set cannot be used.
+    """
+    refinement = refinement_of(request, drawing.model(request.model.id), method)
+    judges = drawing.judges_of(plan.judges[0], request.model.id, request.scene)
+    if judges.detector_id is None:
+        raise RequestError(
+            "Nothing can score the rounds of a refinement.",
+            hint="Add [[judges]] to the plan, or install the models of a judge set.",
+        )
+    return [refinement.rules, refinement.presence, judges]
+
+
+def refinement_of(request: GenerationRequest, model: ModelCard, method: MethodPlan) -> Refinement:
+    """Return the refinement of an item, without attempts; its assertions are those of the scene.
+
+    Args:
+        request: Request of the item.
+        model: Its model.
+        method: A method with rules of Evaluate-and-Refine.
+
+    Raises:
+        RequestError: The prompt asserts nothing.
+    """
+    assert method.refine is not None
+    assertions = in_prompt_order(assertions_of(request.scene), request.scene)
+    return new_refinement(request, model, assertions, method.refine)
+
+
+def _key_of_request(
+    request: GenerationRequest, model: ModelCard, threads: int, more: Sequence[object]
+) -> str:
     """Return the key of a request; the place where it is drawn is no part of it."""
     plain = with_values(request, id=RequestId(""), device="")
     several = [threads] if threads > 1 else []
-    return key_of([plain, model.revision, model.size_bytes, *several])
+    return key_of([plain, model.revision, model.size_bytes, *several, *more])
 
 
 def key_of(value: object) -> str:

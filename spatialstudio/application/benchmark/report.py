@@ -90,6 +90,7 @@ class MethodReport:
         passes: Mean denoiser passes of a picture; None if not recorded.
         judging_seconds: Mean judging time of a picture; None if not recorded.
         flops: Mean floating-point operations of a picture's passes; None if not recorded.
+        rounds: Mean number of pictures drawn for one, by Evaluate-and-Refine; None for others.
         robustness: PSE on corrupted masks; empty if it was not measured.
     """
 
@@ -109,6 +110,7 @@ class MethodReport:
     passes: float | None = None
     judging_seconds: float | None = None
     flops: float | None = None
+    rounds: float | None = None
 
 
 def read_methods(
@@ -228,6 +230,7 @@ def report_on_method(
         passes=_mean(method.rows, "passes"),
         judging_seconds=_mean(method.rows, "judging_seconds"),
         flops=_mean(method.rows, "flops"),
+        rounds=_mean(method.rows, "rounds"),
     )
 
 

@@ -78,6 +78,8 @@ def _other_figures(report: MethodReport) -> Iterator[tuple[str, str, str, Any]]:
         yield "cost", "", "judging_seconds", report.judging_seconds
         yield "cost", "", "denoiser_passes", report.passes
         yield "cost", "", "flops", report.flops
+    if report.rounds is not None:
+        yield "cost", "", "rounds", report.rounds
 
 
 def _rate_figures(group: str, name: str, rates: Rates) -> Iterator[tuple[str, str, str, Any]]:
@@ -198,7 +200,7 @@ def report_html(
 
 def _main_rows(reports: Sequence[MethodReport]) -> list[Line]:
     header = ("Method", "PASS over all", "PASS over decided", "Coverage", "Best of K", "All of K")
-    rows: list[Line] = [(*header, "Seconds", "Denoiser passes", "TFLOP")]
+    rows: list[Line] = [(*header, "Seconds", "Denoiser passes", "TFLOP", "Rounds")]
     for each in reports:
         shares = (each.all.pass_all, each.all.pass_decided, each.all.coverage)
         rows.append(
@@ -210,16 +212,19 @@ def _main_rows(reports: Sequence[MethodReport]) -> list[Line]:
                 each.seconds,
                 each.passes,
                 None if each.flops is None else each.flops / TERA,
+                each.rounds,
             )
         )
     return rows
 
 
 def _scaling_rows(reports: Sequence[MethodReport]) -> list[Line]:
-    rows: list[Line] = [("Method", "Value", "N", "Mean of the best")]
+    rows: list[Line] = [("Method", "Value", "N", "Denoiser passes", "Mean of the best")]
     for each in reports:
         for name, curve in each.scaling.items():
-            rows += [(each.name, name, n, interval.text) for n, interval in curve.items()]
+            for n, interval in curve.items():
+                passes = None if each.passes is None else n * each.passes
+                rows.append((each.name, name, n, passes, interval.text))
     return rows
 
 

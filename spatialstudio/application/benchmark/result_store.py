@@ -3,6 +3,7 @@
     plan.toml            the plan
     prompts.jsonl        its prompts, as read when the benchmark began
     items/KEY.json       a finished picture: its run, cost and device
+    attempts/KEY.json    the rounds so far of a refined item: run, cost and device of each
     judged/KEY.ID.json   its verdicts by one judge set, checker and choice of metrics
     failed/KEY.json      why it could not be drawn or judged
     runs/                the pictures, as run folders
@@ -126,6 +127,20 @@ class ResultStore:
             StoreError: The folder cannot be written or is full.
         """
         self.files.write(self._path("items", key), _json(record))
+
+    def attempts(self, key: str) -> tuple[Record, ...]:
+        """Return the rounds of a refined item, in order; none if their file is damaged."""
+        listed = (self._read(self._path("attempts", key)) or {}).get("attempts")
+        is_list = isinstance(listed, list) and all(isinstance(each, dict) for each in listed)
+        return tuple(listed or ()) if is_list else ()
+
+    def add_attempts(self, key: str, records: Sequence[Record]) -> None:
+        """Store the rounds of a refined item; earlier ones are replaced.
+
+        Raises:
+            StoreError: The folder cannot be written or is full.
+        """
+        self.files.write(self._path("attempts", key), _json({"attempts": list(records)}))
 
     def judged(self, key: str, judge_id: str) -> Record | None:
         """Return the verdicts of a picture by a judge set; None if there are none."""

@@ -25,6 +25,7 @@ from spatialstudio.application.benchmark.item_worker import (
     evaluation_job,
 )
 from spatialstudio.application.benchmark.plan_items import Drawing, key_of
+from spatialstudio.application.benchmark.refined_item import RefinedItem
 from spatialstudio.application.benchmark.result_store import Failure, ResultStore, grouped
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.metrics import (
@@ -45,7 +46,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.run_settings import with_values
-from spatialstudio.domain.verdict import REPRODUCE, Evaluation
+from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.checker.decide import decide_again
 
 SMOKE_ITEMS = 2
@@ -140,10 +141,7 @@ class ItemFiles:
         """
         assert item.request is not None
         model = self._drawing.model(item.request.model.id)
-        is_sticker = self._drawing.judges.draws_stickers(model.id)
-        choice = self._drawing.judges.judges_for(
-            judges.choice, item.request.scene, is_sticker_picture=is_sticker
-        )
+        choice = self._drawing.judges_of(judges, model.id, item.request.scene)
         has_judge = choice.detector_id is not None
         return GenerateJob(
             request=item.request,
@@ -332,11 +330,15 @@ class BenchmarkRunner:
             EngineLost: The engine ended during the item.
         """
         try:
-            image = self._stored_picture(item)
-            for judges in self._items.missing(item) or self._items.opened.plan.judges[:1]:
+            image, judge_sets = self._stored_picture(item), self._items.opened.plan.judges
+            missing = self._items.missing(item) or judge_sets[:1]
+            if image is None and item.method.refine is not None:
+                missing = judge_sets  # the first one scores the rounds
+            for judges in missing:
                 job = self._items.job(item, judges)
                 if image is None:
-                    result = self._drawn(item, job, worker)
+                    draw = self._drawn if item.method.refine is None else self._refined
+                    result = draw(item, job, worker)
                     image = result.finished
                 else:
                     result = self._judged(item, job, worker, image)
@@ -359,16 +361,51 @@ class BenchmarkRunner:
 
     def _drawn(self, item: PlannedItem, job: GenerateJob, worker: ItemWorker) -> ItemResult:
         """Draw an item, judge it, and store the run, its verdicts and its item."""
+        result, record = self._stored(job, worker)
+        if record is not None:
+            if result.evaluation is not None:
+                self._add_judged(item, job, result.evaluation)
+            self._store.add_item(item.key, record)
+        return result
+
+    def _stored(self, job: GenerateJob, worker: ItemWorker) -> tuple[ItemResult, Record | None]:
+        """Draw a picture, judge it, and store its run.
+
+        Returns:
+            The result, with the evaluation under the checker of the plan; and the picture and its
+            cost, None if it was not drawn.
+        """
         request = with_values(job.request, device=worker.device)
         result = self._result(worker, replace(job, request=request))
-        if result.finished is not None:
-            evaluation = result.evaluation and self._under_checker(request, result.evaluation)
-            record = record_of(request, result.last_call, evaluation)
-            path = self._runs.save(record, result.last_call, self._store.runs)
-            if evaluation is not None:
-                self._add_judged(item, job, evaluation)
-            self._store.add_item(item.key, self._item_record(job, result, record.created, path))
-        return result
+        if result.finished is None:
+            return result, None
+        evaluation = result.evaluation and self._under_checker(request, result.evaluation)
+        result = replace(result, evaluation=evaluation)
+        record = record_of(request, result.last_call, evaluation)
+        path = self._runs.save(record, result.last_call, self._store.runs)
+        return result, self._item_record(job, result, record.created, path)
+
+    def _refined(self, item: PlannedItem, job: GenerateJob, worker: ItemWorker) -> ItemResult:
+        """Draw the remaining rounds of an item, and store its best one as the item."""
+        rounds = RefinedItem(item, job, self._store, self._runs)
+        while not rounds.is_over:
+            waiting, next_job = rounds.unjudged, rounds.next_job
+            if waiting is None:
+                result, record = self._stored(next_job, worker)
+                if record is not None:
+                    rounds.add(record)
+            else:
+                result = self._result(worker, evaluation_job(next_job, waiting))
+                if result.evaluation is not None:
+                    evaluation = self._under_checker(next_job.request, result.evaluation)
+                    rounds.add_verdicts(evaluation, result.judging_seconds)
+            if result.evaluation is None:
+                return result
+        best = rounds.best
+        if best.evaluation is not None:
+            self._add_judged(item, job, self._under_checker(job.request, best.evaluation))
+        self._store.add_item(item.key, rounds.record)
+        return best
 
     def _judged(
         self, item: PlannedItem, job: GenerateJob, worker: ItemWorker, image: GenerationFinished
@@ -422,9 +459,9 @@ class BenchmarkRunner:
 
     def _under_checker(self, request: GenerationRequest, evaluation: Evaluation) -> Evaluation:
         checker = self._items.opened.checker
-        return (
-            evaluation if checker == REPRODUCE else decide_again(evaluation, request.scene, checker)
-        )
+        if evaluation.checker == checker:
+            return evaluation
+        return decide_again(evaluation, request.scene, checker)
 
     def _progress(self) -> BenchmarkProgress:
         with self._lock:

@@ -73,7 +73,10 @@ def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
     if all(each is not None for each in times):
         costs = zip(times, checked.costs, strict=True)
         seconds = sum((time or 0.0) * each.pictures for time, each in costs)
-        time = tr("Time: {time} with one worker").format(time=duration_in_words(seconds))
+        words = tr("Time: {time} with one worker")
+        if any(each.refine for each in plan.methods):
+            words = tr("Time: at most {time} with one worker")
+        time = words.format(time=duration_in_words(seconds))
     else:
         time = tr("Time: unknown until a picture of each kind is drawn")
     disk = tr("disk: {size} of {free} free").format(

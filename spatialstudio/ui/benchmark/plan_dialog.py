@@ -19,7 +19,7 @@ from spatialstudio.application.benchmark.background_run import RunOrder
 from spatialstudio.application.benchmark.cell_pairs import PASS, PSE
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor
 from spatialstudio.application.benchmark.plan_file import write_plan
-from spatialstudio.domain.benchmark_plan import MethodPlan, PromptSetPlan, PromptSource
+from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource, new_method
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
@@ -58,7 +58,7 @@ class PlanChoices:
     """What the form offers.
 
     Attributes:
-        methods: Id and label of each guidance method, none first.
+        methods: Id and label of each method, none first, Evaluate-and-Refine last.
         models: Id and title of each model; the embedded one first.
         judge_sets: Id and label of each judge set.
         folder: Where new benchmarks are stored.
@@ -249,10 +249,7 @@ class PlanDialog(TitledDialog):
         file = Path(self._file.text().strip()) if source.needs_file else None
         prompts = PromptSetPlan(source=source, file=file, sample=self._sample.value() or None)
         model = self._model.currentData()
-        methods = [
-            MethodPlan(name=each, guidance=each, model_id=model)
-            for each in _checked(self._methods) or [UNGUIDED]
-        ]
+        methods = [new_method(each, model) for each in _checked(self._methods) or [UNGUIDED]]
         seeds = self._seeds.text().strip()
         self._text.setPlainText(
             write_plan(self._name.text().strip(), [prompts], methods, seeds, _checked(self._judges))

@@ -13,6 +13,7 @@ from spatialstudio.application.benchmark.check_plan import (
     begin_benchmark,
     check_plan,
 )
+from spatialstudio.domain.benchmark_plan import REFINE
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.ui.benchmark import commands
@@ -54,7 +55,7 @@ class PlanMaking(QObject):
         studio = self._context.studio
         methods = ((each.id, each.label) for each in studio.guidance_methods)
         return PlanChoices(
-            methods=((UNGUIDED, tr("None")), *methods),
+            methods=((UNGUIDED, tr("None")), *methods, (REFINE, tr("Evaluate-and-Refine"))),
             models=tuple((each.id, each.title) for each in studio.models),
             judge_sets=tuple((each.id, tr(each.label)) for each in studio.judge_sets.cards),
             folder=studio.paths.runs.parent / FOLDER,

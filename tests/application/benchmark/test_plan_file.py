@@ -1,5 +1,6 @@
 """Plan files and the messages of their errors."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,14 @@ from spatialstudio.application.benchmark.plan_file import (
     read_plan,
     write_plan,
 )
-from spatialstudio.domain.benchmark_plan import MethodPlan, PromptSetPlan, PromptSource
+from spatialstudio.domain.benchmark_plan import (
+    MethodPlan,
+    PromptSetPlan,
+    PromptSource,
+    new_method,
+)
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.refinement import REFINE_PUBLISHED, UpdateOrder
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import LoraUse
 
@@ -148,6 +155,7 @@ def test_a_written_plan_is_read_back():
     methods = [
         MethodPlan(name="none", guidance="none"),
         MethodPlan(name="psg", guidance="psg", model_id="sd15", strength=2.5, steps=30),
+        new_method("refine", "sd15"),
     ]
     text = write_plan('two "sets"', sets, methods, "0-3", judge_sets=["open"])
 
@@ -158,3 +166,49 @@ def test_a_written_plan_is_read_back():
     assert [each.choice.set_id for each in plan.judges] == ["open"]
     assert plan.name == 'two "sets"'
     assert plan.seeds == (0, 1, 2, 3)
+
+
+REFINED = """\
+[[prompts]]
+set = "visor"
+
+[[methods]]
+name = "refine"
+guidance = "none"
+refine = "published"
+refine_rounds = 3
+refine_rule = "lowest"
+refine_weights = false
+refine_attention = false
+"""
+
+
+def test_a_method_states_the_rules_of_its_refinement():
+    (method,) = parse_plan(REFINED, PATH).methods
+
+    assert method.refine == replace(
+        REFINE_PUBLISHED,
+        rounds=3,
+        order=UpdateOrder.LOWEST,
+        weighs_prompt=False,
+        weighs_attention=False,
+    )
+    assert method.rounds == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ('refine = "published"\n', "", 7, '"refine_rounds" needs "refine"'),
+        ('"published"', '"mine"', 7, '"refine" must be a known name'),
+        ('"published"', "5", 7, '"refine" must be text'),
+        ("rounds = 3", "rounds = 0", 8, '"refine_rounds" must be at least 1'),
+        ('"lowest"', '"last"', 9, '"refine_rule" must be a known name'),
+        ("weights = false", "weights = 0", 10, '"refine_weights" must be true or false'),
+    ],
+)
+def test_an_error_in_the_rules_of_a_refinement_is_named(old, new, line, words):
+    with pytest.raises(SettingsError) as caught:
+        parse_plan(REFINED.replace(old, new), PATH)
+
+    assert f"line {line}: {words}" in caught.value.message

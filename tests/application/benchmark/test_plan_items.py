@@ -5,8 +5,15 @@ from dataclasses import replace
 import pytest
 
 from spatialstudio.application.benchmark.plan_items import Drawing, items_of, key_of
-from spatialstudio.domain.benchmark_plan import BenchmarkPlan, BenchmarkPrompt, MethodPlan
+from spatialstudio.domain.benchmark_plan import (
+    BenchmarkPlan,
+    BenchmarkPrompt,
+    JudgePlan,
+    MethodPlan,
+)
 from spatialstudio.domain.errors import PromptError, RequestError
+from spatialstudio.domain.judge_choice import JudgeSetChoice
+from spatialstudio.domain.refinement import REFINE_RECOMMENDED, UpdateOrder
 from tests.cli.conftest import CARD
 from tests.fakes import scene_of
 
@@ -18,6 +25,12 @@ PLAIN = MethodPlan(name="plain", guidance="none")
 class NoJudges:
     def rate_depth(self, model_id, scene):
         return False
+
+    def draws_stickers(self, model_id):
+        return False
+
+    def judges_for(self, choice, scene, *, is_sticker_picture):
+        return choice
 
 
 def read_scene(text, model_id):
@@ -104,3 +117,45 @@ def test_the_key_of_a_request_is_stable():
 
     assert item.key == items(PLAIN)[0].key == item.request.id
     assert len(item.key) == 32
+
+
+REFINED = replace(PLAIN, name="refine", refine=REFINE_RECOMMENDED)
+
+
+def judged_by(detector_id, *methods, **changes):
+    choice = JudgeSetChoice(detector_id=detector_id)
+    judges = (JudgePlan(choice=choice), JudgePlan(name="other"))
+    plan = BenchmarkPlan(name="plan", prompts=(), methods=methods, seeds=(0,), judges=judges)
+    return items_of(plan, (PROMPT,), DRAWING)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rounds": 3},
+        {"order": UpdateOrder.FIRST},
+        {"weighs_prompt": False},
+        {"weighs_attention": False},
+    ],
+    ids=str,
+)
+def test_the_rules_of_a_refinement_are_part_of_the_key(change):
+    other = replace(REFINED, refine=replace(REFINE_RECOMMENDED, **change))
+    plain, first, second = judged_by("one", PLAIN, REFINED, other)
+
+    assert len({plain.key, first.key, second.key}) == 3
+
+
+def test_the_judge_set_that_scores_the_rounds_is_part_of_the_key():
+    plain, first = judged_by("one", PLAIN, REFINED)
+    again, second = judged_by("two", PLAIN, REFINED)
+
+    assert plain.key == again.key
+    assert first.key != second.key
+
+
+def test_rounds_that_nothing_can_score_are_an_error_of_the_item():
+    (item,) = judged_by(None, REFINED)
+
+    assert item.request is None
+    assert "score" in item.error.message

@@ -10,6 +10,7 @@ from spatialstudio.application.benchmark.check_plan import check_plan
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor
 from spatialstudio.application.benchmark.plan_file import parse_plan
 from spatialstudio.domain.benchmark_plan import PromptSource
+from spatialstudio.domain.refinement import REFINE_RECOMMENDED
 from spatialstudio.ui.benchmark import commands
 from spatialstudio.ui.benchmark.benchmark_presenter import plan_in_words
 from spatialstudio.ui.benchmark.plan_dialog import PlanChoices, PlanDialog
@@ -106,6 +107,24 @@ def test_the_command_offers_the_models_of_the_studio(context, qtbot):
     context.actions[commands.NEW].trigger()
     qtbot.addWidget(making._dialog)
     assert "stickers" in making._dialog.text
+
+
+def test_the_form_offers_evaluate_and_refine_and_says_that_its_cost_is_an_upper_bound(
+    context, studio, qtbot, tmp_path
+):
+    making = PlanMaking(context, None)
+    context.actions[commands.NEW].trigger()
+    dialog = making._dialog
+    qtbot.addWidget(dialog)
+    offered = [dialog._methods.item(row) for row in range(dialog._methods.count())]
+    for item in offered:
+        is_refine = item.text() == "Evaluate-and-Refine"
+        item.setCheckState(Qt.CheckState.Checked if is_refine else Qt.CheckState.Unchecked)
+
+    (method,) = plan(dialog).methods
+    assert (method.guidance, method.refine) == ("none", REFINE_RECOMMENDED)
+    checked = check_plan(lambda: studio, dialog.text, tmp_path / "new")
+    assert checked.costs[0].pictures == 5 * checked.estimate.pictures
 
 
 def test_the_summary_names_size_disk_and_licence(studio, dialog, tmp_path):
