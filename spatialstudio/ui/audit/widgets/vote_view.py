@@ -81,7 +81,7 @@ class VoteView(QWidget):
         self._verdict = TextLabel(tone=Tone.MUTED)
         self._verdict.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         names = (tr("Picture"), tr("Second picture"))
-        self.pictures = tuple(PictureView(theme, name) for name in names)
+        self.pictures = tuple(PictureView(theme, name, has_marginals=False) for name in names)
         for picture, other in zip(self.pictures, reversed(self.pictures), strict=True):
             picture.view_picked.connect(picture.show_view)
             picture.view_picked.connect(other.show_view)

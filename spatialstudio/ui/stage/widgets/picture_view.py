@@ -72,15 +72,21 @@ class PictureView(QWidget):
     (wheel) or drags; a double click resets it. Emits ``place_pointed`` with the position under the
     pointer, as fractions of the picture, None when it leaves, and ``save_asked`` with a plot of the
     marginals to save. ``show_*`` never emit.
+
+    Args:
+        theme: Colours.
+        name: Accessible name.
+        has_marginals: Whether room for marginals is reserved; else the picture is centred.
     """
 
     view_picked = Signal(QRectF)
     place_pointed = Signal(object)
     save_asked = Signal(object)
 
-    def __init__(self, theme: Theme, name: str) -> None:
+    def __init__(self, theme: Theme, name: str, *, has_marginals: bool = True) -> None:
         super().__init__()
         self._theme = theme
+        self._has_marginals = has_marginals
         self._scene = PictureScene()
         self._picture: QImage | None = None
         self._outlines: tuple[QPainterPath, ...] = ()
@@ -243,6 +249,8 @@ class PictureView(QWidget):
 
     def _margins(self) -> QSizeF:
         """Return the width and height of the marginals, including the gaps, in pixels."""
+        if not self._has_marginals:
+            return QSizeF(0, 0)
         deep = {crossing.axis for crossing in self._scene.crossings}
         width, height = (
             em(GAP_EM) + em(DEEP_BAND_EM if axis in deep else BAND_EM) for axis in (Axis.Y, Axis.X)
