@@ -107,7 +107,9 @@ class StartDialog(TitledDialog):
         self._repeats = count_field(tr("Repeated pictures"), MOST_PICTURES, minimum=0)
         self._gold = count_field(tr("Gold items"), MOST_PICTURES, minimum=0, enabled=False)
         self._gold_file = push_button(
-            tr("Correct labels…"), self._ask_gold, tip=tr("A label file with correct answers")
+            tr("Correct labels…"),
+            self._ask_gold,
+            tip=tr("A label file with correct verdicts; for pass or fail only"),
         )
         self._blind = QCheckBox(tr("Blind: show verdicts only at the end"))
         self._blind.setChecked(True)
@@ -165,7 +167,13 @@ class StartDialog(TitledDialog):
 
     def _take_task(self, task: AuditTask) -> None:
         self._task = task
+        self._offer_gold()
         self._preview()
+
+    def _offer_gold(self) -> None:
+        is_verdict = self._task is AuditTask.VERDICT
+        self._gold_file.setEnabled(is_verdict)
+        self._gold.setEnabled(is_verdict and bool(self._correct))
 
     def _show_source(self) -> None:
         is_library = self._source is Source.LIBRARY
@@ -199,7 +207,7 @@ class StartDialog(TitledDialog):
             self._say(report_on(error, tr("Reading the labels")))
             return
         self._correct = {label.sample_id: label.verdict for label in labels}
-        self._gold.setEnabled(True)
+        self._offer_gold()
         self._gold_file.setText(tr("{count} correct labels").format(count=len(self._correct)))
 
     def _read_population(self) -> None:
@@ -248,12 +256,7 @@ class StartDialog(TitledDialog):
 
     def _show_counts(self, sample: StratifiedSample) -> None:
         rows = [
-            (
-                f"{key.method} · {key.relation.replace('_', ' ')}",
-                key.verdict.value,
-                str(drawn),
-                str(all_),
-            )
+            (_name_of_stratum(key), key.verdict.value, str(drawn), str(all_))
             for key, (drawn, all_) in sorted(sample.sizes.items(), key=lambda each: each[0].key)
         ]
         columns = (tr("Method and relation"), tr("Verdict"), tr("Drawn"), tr("Of"))
