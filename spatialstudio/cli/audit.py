@@ -11,6 +11,7 @@ from spatialstudio.application.audit.audit_report import (
     CURVE_COLUMNS,
     AuditTable,
     Draw,
+    agreement_figure,
     agreement_table,
     contents_of,
     curve_caption,
@@ -18,6 +19,7 @@ from spatialstudio.application.audit.audit_report import (
     curve_table,
     reliability_caption,
     reliability_table,
+    study_figure,
     study_table,
 )
 from spatialstudio.application.audit.audits import (
@@ -29,6 +31,7 @@ from spatialstudio.application.audit.audits import (
 )
 from spatialstudio.application.audit.calibration import (
     FITS,
+    FOLDS,
     CalibrationReport,
     RecordedSearch,
     calibration_report,
@@ -40,6 +43,7 @@ from spatialstudio.cli.printing import show_json, show_lines, show_progress, sho
 from spatialstudio.domain.audit import HumanLabel, LabelFormat
 from spatialstudio.domain.audit_figures import (
     OUTCOMES,
+    AgreementFigure,
     AuditedSample,
     Confusion,
     HumanUndecidable,
@@ -55,9 +59,7 @@ from spatialstudio.science.statistics.risk_coverage import (
     risk_coverage_curve,
 )
 from spatialstudio.science.statistics.sampling import PUBLISHED_SEED, PUBLISHED_SIZE
-from spatialstudio.science.statistics.threshold_search import best_row
 
-FOLDS = 5
 STRATUM = ("method", "relation", "verdict")
 
 
@@ -298,7 +300,8 @@ def show_agreement(options: argparse.Namespace, audits: Audits) -> None:
     """Print confusion and agreement."""
     samples, labels = _audited(options, audits)
     report = agreement_report(samples, labels)
-    _export(options, audits, agreement_table(report))
+    figure = agreement_figure(report)
+    _export(options, audits, agreement_table(report), partial(_draw, audits, figure))
     if options.csv:
         show_table(_confusion_table(report.confusion))
     elif options.json:
@@ -350,7 +353,7 @@ def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
         columns = tuple(asdict(report.bins[0]))
         show_table([columns, *(tuple(asdict(each).values()) for each in report.bins)])
     elif options.json:
-        answer = {**asdict(report), "best": asdict(best_row(report.rows))}
+        answer = {**asdict(report), "best": asdict(report.best)}
         show_json({**answer, "search": asdict(search)} if search else answer)
     else:
         show_lines(_calibration_lines(report, options.map))
@@ -365,7 +368,7 @@ def show_study(options: argparse.Namespace, audits: Audits) -> None:
     scores = audits.metric_scores(options.sample, options.scores, options.run, options.metrics)
     reports = [compare_metric(name, own, people) for name, own in scores.items()]
     table = study_table(reports)
-    _export(options, audits, table)
+    _export(options, audits, table, partial(_draw, audits, study_figure(reports)))
     if options.csv:
         show_table([table.columns, *table.rows])
     elif options.json:
@@ -395,9 +398,7 @@ def _audited(
     return audits.samples(options.sample, labels, options.run), labels
 
 
-def _export(
-    options: argparse.Namespace, audits: Audits, table: AuditTable, draw: Draw | None = None
-) -> None:
+def _export(options: argparse.Namespace, audits: Audits, table: AuditTable, draw: Draw) -> None:
     made = [(path, contents_of(path, table, draw)) for path in options.export]
     for path, content in made:
         audits.files.write(path, content, overwrite=options.overwrite)
@@ -413,6 +414,10 @@ def _draw_curve(
     samples = len(audits.read_sample(options.sample))
     caption = curve_caption(samples, names, choices)
     return audits.figures.risk_coverage(curve, None, caption, audits.look, ending)
+
+
+def _draw(audits: Audits, figure: AgreementFigure, ending: str) -> ExportFile:
+    return audits.figures.agreement(figure, audits.look, ending)
 
 
 def _draw_reliability(audits: Audits, report: CalibrationReport, ending: str) -> ExportFile:
@@ -524,7 +529,7 @@ def _calibration_lines(report: CalibrationReport, fit_id: str) -> Iterator[str]:
             f"{_margin(row):>8}{row.threshold:8.2f}{row.false_pass_rate:12.4f}{row.risk:10.4f}"
             f"{row.coverage:10.4f}{row.objective:10.5f}"
         )
-    best, held_out = best_row(report.rows), report.held_out
+    best, held_out = report.best, report.held_out
     yield f"Least J {best.objective:.5f} at tau {best.threshold}, margin {_margin(best)}"
     yield (
         f"On samples that did not choose tau: J {held_out.objective:.5f}, risk "

@@ -6,6 +6,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from spatialstudio.domain.audit_figures import ObjectiveRow
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
 
@@ -144,25 +145,6 @@ class LabelFormat(Enum):
     LABEL_STUDIO = "label-studio"
 
 
-@frozen
-class SearchedSettings:
-    """What a recorded threshold search chose, with its figures on the searched samples.
-
-    Attributes:
-        settings: Values of the searched settings, by name.
-        threshold: Confidence threshold tau, [0, 1].
-        false_pass_rate: At the threshold, [0, 1].
-        risk: At the threshold, [0, 1].
-        coverage: At the threshold, [0, 1].
-    """
-
-    settings: Mapping[str, float]
-    threshold: float
-    false_pass_rate: float
-    risk: float
-    coverage: float
-
-
 class AuditFiles(Protocol):
     """Reads and writes the files of an audit."""
 
@@ -217,7 +199,7 @@ class AuditFiles(Protocol):
             StoreError: The file is damaged or too large.
         """
 
-    def read_search(self, path: Path) -> SearchedSettings:
+    def read_search(self, path: Path) -> ObjectiveRow:
         """Read what a threshold search of the release chose: its ``audit_metrics.json``.
 
         Raises:

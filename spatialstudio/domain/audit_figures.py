@@ -6,6 +6,7 @@ from typing import Protocol
 
 from spatialstudio.domain.export import ExportFile, ExportLook
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.verdict import Outcome
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDABLE)
@@ -226,6 +227,53 @@ class FigureCaption:
     lines: tuple[str, ...]
 
 
+@frozen
+class HeatMap:
+    """A matrix of figures.
+
+    Attributes:
+        rows: Names of the rows.
+        columns: Names of the columns.
+        heading: What rows, columns or cells are.
+        texts: Texts of the cells, by row.
+        shades: Strength of the cells, by row, [-1, 1].
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    heading: str
+    texts: tuple[tuple[str, ...], ...]
+    shades: tuple[tuple[float, ...], ...]
+
+
+@frozen
+class IntervalGroup:
+    """Figures with intervals that are compared on one axis.
+
+    Attributes:
+        title: What the figures are.
+        rows: Name and figure; figures without a value are named only.
+    """
+
+    title: str
+    rows: tuple[tuple[str, Interval], ...]
+
+
+@frozen
+class AgreementFigure:
+    """A matrix above figures with intervals; either may be missing.
+
+    Attributes:
+        heat_map: The matrix; None for none.
+        groups: The figures, on a common axis.
+        caption: Written below.
+    """
+
+    heat_map: HeatMap | None
+    groups: tuple[IntervalGroup, ...]
+    caption: FigureCaption
+
+
 class AuditFigures(Protocol):
     """Draws figures of audits for papers."""
 
@@ -255,6 +303,9 @@ class AuditFigures(Protocol):
         ending: str,
     ) -> ExportFile:
         """Draw accuracy over confidence; arguments as for ``risk_coverage``."""
+
+    def agreement(self, figure: AgreementFigure, look: ExportLook, ending: str) -> ExportFile:
+        """Draw a matrix and intervals; arguments as for ``risk_coverage``."""
 
 
 def labelled(samples: Sequence[AuditedSample]) -> tuple[AuditedSample, ...]:

@@ -237,9 +237,20 @@ def test_the_curve_is_exported_as_table_or_figure(ending, terminal, tmp_path):
     assert again.code != 0
 
 
-def test_agreement_has_no_figure(terminal, tmp_path):
-    done = terminal("audit", "agreement", *ANALYSIS, "--export", tmp_path / "a.svg")
-    assert ".csv, .tex" in done.err
+@pytest.mark.parametrize(
+    ("action", "texts"),
+    [("agreement", ("PASS", "Cohen")), ("correlate", ("AUC", "Checker"))],
+)
+def test_agreement_and_metrics_are_exported_as_figures(action, texts, terminal, tmp_path):
+    target = tmp_path / "a.svg"
+    done = terminal("audit", action, *ANALYSIS, "--export", target)
+    assert done.code == 0, done.err
+    assert all(text in target.read_text() for text in texts)
+
+
+def test_an_unknown_ending_is_refused(terminal, tmp_path):
+    done = terminal("audit", "agreement", *ANALYSIS, "--export", tmp_path / "a.docx")
+    assert ".csv, .tex, .svg" in done.err
 
 
 def test_a_calibration_is_saved_as_a_preset_that_judges_runs(terminal, small_audit, tmp_path):

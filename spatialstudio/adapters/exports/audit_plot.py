@@ -4,11 +4,17 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 from pathlib import Path
 
+from spatialstudio.adapters.exports.agreement_plot import agreement_drawing
 from spatialstudio.adapters.exports.figure_parts import LARGE, LINE_HEIGHT, MARGIN, SMALL
 from spatialstudio.adapters.exports.lettering import wrap_lines
 from spatialstudio.adapters.exports.paper_figure import ticks_up_to
 from spatialstudio.adapters.exports.write_figure import figure_file
-from spatialstudio.domain.audit_figures import FigureCaption, ReliabilityBin, RiskPoint
+from spatialstudio.domain.audit_figures import (
+    AgreementFigure,
+    FigureCaption,
+    ReliabilityBin,
+    RiskPoint,
+)
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Point, Text, box
 from spatialstudio.domain.export import ExportFile, ExportLook
 from spatialstudio.domain.ports import Surroundings
@@ -60,6 +66,10 @@ class AuditPlots:
     ) -> ExportFile:
         """Draw accuracy over confidence; see ``AuditFigures``."""
         return figure_file(reliability_drawing(bins, caption, look), look, ending, self._fonts)
+
+    def agreement(self, figure: AgreementFigure, look: ExportLook, ending: str) -> ExportFile:
+        """Draw a matrix and intervals; see ``AuditFigures``."""
+        return figure_file(agreement_drawing(figure, look), look, ending, self._fonts)
 
 
 def risk_coverage_drawing(

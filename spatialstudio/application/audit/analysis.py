@@ -12,7 +12,9 @@ from spatialstudio.application.audit.audits import (
     samples_of,
 )
 from spatialstudio.application.audit.calibration import (
+    FIT,
     FITS,
+    FOLDS,
     CalibrationReport,
     calibration_report,
     map_error,
@@ -33,8 +35,6 @@ from spatialstudio.domain.audit_session import RaterQuality, SessionState, rater
 from spatialstudio.domain.errors import ErrorReport, SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
 
-FOLDS = 5
-FIT = "isotonic"
 TITLE = "Analysing the votes"
 
 

@@ -7,7 +7,14 @@ from pathlib import Path
 from spatialstudio.application.audit.audits import AgreementReport
 from spatialstudio.application.audit.calibration import CalibrationReport
 from spatialstudio.application.audit.human_study import MetricReport
-from spatialstudio.domain.audit_figures import OUTCOMES, FigureCaption, RiskPoint
+from spatialstudio.domain.audit_figures import (
+    OUTCOMES,
+    AgreementFigure,
+    FigureCaption,
+    HeatMap,
+    IntervalGroup,
+    RiskPoint,
+)
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportFile
 from spatialstudio.domain.foreign_text import latex_text, table_text
@@ -15,7 +22,6 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval, three_digits
 
 FIGURE_ENDINGS = ("svg", "pdf", "png")
-TABLE_ENDINGS = ("csv", "tex")
 CURVE_COLUMNS = ("tau", "coverage", "risk", "accuracy", "n_covered", "n_evaluated")
 FIGURE_COLUMNS = ("figure", "value", "low", "high", "n")
 BIN_COLUMNS = ("from", "to", "verdicts", "confidence", "accuracy")
@@ -23,6 +29,16 @@ STUDY_COLUMNS = (
     *("metric", "n", "kendall", "spearman", "pearson", "pairwise", "auc"),
     *("threshold", "accuracy", "precision", "recall", "preference"),
 )
+
+INTERVALS = "95 % bootstrap intervals."
+COEFFICIENTS = {
+    "kendall": "Kendall's tau-b",
+    "spearman": "Spearman's rho",
+    "pearson": "Pearson's r",
+    "pairwise": "Pairwise accuracy",
+    "auc": "AUC",
+}
+"""Names of the figures of a ``MetricReport``."""
 
 Row = tuple[object, ...]
 
@@ -117,25 +133,76 @@ def _cell(value: object) -> str:
     return three_digits(value) if isinstance(value, float) else str(value)
 
 
+def agreement_figure(report: AgreementReport) -> AgreementFigure:
+    """Return confusion and kappas as a figure; shades are shares of the checker's verdicts."""
+    counts, rows = report.confusion, []
+    for checker in OUTCOMES:
+        row = [counts.count(checker, human) for human in OUTCOMES]
+        rows.append((row, sum(row) or 1))
+    names = tuple(each.value for each in OUTCOMES)
+    pairs = ((" and ".join(pair), kappa) for pair, kappa in report.pairs.items())
+    groups = {"Cohen's kappa": (("checker and people", report.checker_kappa), *pairs)}
+    if report.fleiss and report.alpha:
+        own = (("Fleiss' kappa", report.fleiss), ("Krippendorff's alpha", report.alpha))
+        groups["All raters"] = own
+    shares = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "f1": "F1"}
+    values = ((word, getattr(counts, name)) for name, word in shares.items())
+    words = ", ".join(f"{name} {value:.3f}" for name, value in values if value is not None)
+    lines = (
+        f"Verdicts of the checker and of people on {counts.total} samples; shades are shares of "
+        f"each row. Decided by both: {counts.decided_by_both}{words and f'; {words}'}. "
+        f"{INTERVALS} Spatial Studio.",
+    )
+    return AgreementFigure(
+        heat_map=HeatMap(
+            rows=names,
+            columns=names,
+            heading="Checker (rows) and people (columns)",
+            texts=tuple(tuple(map(str, row)) for row, _ in rows),
+            shades=tuple(tuple(count / total for count in row) for row, total in rows),
+        ),
+        groups=tuple(IntervalGroup(title=title, rows=own) for title, own in groups.items()),
+        caption=FigureCaption(title="Agreement of checker and people", lines=lines),
+    )
+
+
+def study_figure(reports: Sequence[MetricReport]) -> AgreementFigure:
+    """Return the agreement of metrics with people as a figure."""
+    groups = (
+        IntervalGroup(
+            title=title, rows=tuple((each.label, getattr(each, name)) for each in reports)
+        )
+        for name, title in COEFFICIENTS.items()
+    )
+    numbers = sorted({each.n for each in reports})
+    counts = " to ".join(map(str, dict.fromkeys((numbers[0], numbers[-1])))) if numbers else "0"
+    lines = (f"Metrics against people on {counts} pictures. {INTERVALS} Spatial Studio.",)
+    return AgreementFigure(
+        heat_map=None,
+        groups=tuple(groups),
+        caption=FigureCaption(title="Metrics against people", lines=lines),
+    )
+
+
 Draw = Callable[[str], ExportFile]
 """Draws the figure for a file ending."""
 
 
-def contents_of(path: Path, table: AuditTable, draw: Draw | None) -> bytes:
+def contents_of(path: Path, table: AuditTable, draw: Draw) -> bytes:
     """Return the content of a file: the figure or the table, by its ending.
 
     Raises:
         ExportError: There is nothing of this ending to export.
     """
     ending = path.suffix.lower().lstrip(".")
-    if draw is not None and ending in FIGURE_ENDINGS:
+    if ending in FIGURE_ENDINGS:
         return draw(ending).content
     texts: Mapping[str, Callable[[], str]] = {
         "csv": lambda: table_text([table.columns, *table.rows], line_end="\n"),
         "tex": lambda: table_latex(table),
     }
     if ending not in texts:
-        known = [*texts, *(FIGURE_ENDINGS if draw else ())]
+        known = (*texts, *FIGURE_ENDINGS)
         raise ExportError(
             f'"{path.name}" has no ending of an export.',
             hint=f"Choose {', '.join(f'.{each}' for each in known)}.",

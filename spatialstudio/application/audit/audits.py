@@ -2,14 +2,20 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 from spatialstudio.application.audit.calibration import (
+    FIT,
+    FOLDS,
     CalibrationReport,
     RecordedSearch,
     calibrated_settings,
+    calibration_report,
+    judged_pictures,
+    judged_records,
+    margin_candidates,
 )
 from spatialstudio.application.audit.human_study import (
     HumanAnswers,
@@ -17,10 +23,9 @@ from spatialstudio.application.audit.human_study import (
     scores_of_items,
     scores_of_library,
     scores_of_runs,
+    stored_pictures,
 )
 from spatialstudio.application.evaluate.checker_presets import CheckerPresets
-from spatialstudio.application.evaluate.metrics import change_settings
-from spatialstudio.application.evaluate.recorded_runs import judge_sample
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.audit import (
     AuditCandidate,
@@ -34,10 +39,8 @@ from spatialstudio.domain.audit_figures import (
     AuditedSample,
     AuditFigures,
     Confusion,
-    ObjectiveRow,
 )
 from spatialstudio.domain.audit_session import VoteJournals
-from spatialstudio.domain.benchmark import RecordedSample
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.frozen import frozen
@@ -66,7 +69,6 @@ from spatialstudio.science.statistics.sampling import (
 from spatialstudio.science.statistics.threshold_search import (
     Candidate,
     deployed_gap,
-    objective_of,
 )
 
 PUBLISHED_ALLOCATION = "published"
@@ -233,18 +235,29 @@ class Audits:
             SettingsError: The runs lack a sample, or a margin is invalid.
         """
         read = [self._runs.read(folder) for folder in runs] if margins else []
-        recorded = {one.id: (one, run.settings) for run in read for one in run.samples}
-        if margins and not all(sample.id in recorded for sample in samples):
-            raise SettingsError(
-                "The runs do not contain all samples.", hint="Pass the runs with --run."
-            )
-        return tuple(
-            Candidate(
-                settings={"margin": margin},
-                samples=tuple(_with_margin(one, recorded[one.id], margin) for one in samples),
-            )
-            for margin in margins
-        )
+        return margin_candidates(samples, judged_records(read, margins), margins)
+
+    def search_margins(
+        self, items: Sequence[AuditItem], samples: Sequence[AuditedSample], margins: Sequence[float]
+    ) -> CalibrationReport:
+        """Search thresholds with the recorded margins and others, on the stored perceptions.
+
+        Args:
+            items: The pictures of the samples; recorded runs are found by their ``run_path``.
+            samples: The audited samples.
+            margins: Margins of the checker, shares of the image side, at least one.
+
+        Raises:
+            StoreError: A run folder holds no run.
+            SettingsError: A sample is in no run, a margin is invalid, or there are too few labels.
+        """
+        judged = judged_pictures(stored_pictures(items, self._store), margins)
+        missing = [item for item in items if item.candidate.id not in judged]
+        folders = dict.fromkeys(Path(item.fields["run_path"]) for item in missing)
+        judged |= judged_records([self._runs.read(folder) for folder in folders], margins)
+        recorded = Candidate(settings={}, samples=tuple(samples))
+        searched = margin_candidates(samples, judged, margins)
+        return calibration_report(samples, FIT, FOLDS, 0, (recorded, *searched))
 
     def recorded_search(self, path: Path, samples: Sequence[AuditedSample]) -> RecordedSearch:
         """Compare the search that a release records with the verdicts at hand.
@@ -256,9 +269,7 @@ class Audits:
         Raises:
             StoreError: The file records no search.
         """
-        found = self.files.read_search(path)
-        objective = objective_of(found.false_pass_rate, found.risk, found.coverage)
-        chosen = ObjectiveRow(**asdict(found), objective=objective)
+        chosen = self.files.read_search(path)
         deployed, gap = deployed_gap(chosen, Candidate(settings={}, samples=tuple(samples)))
         return RecordedSearch(chosen=chosen, deployed=deployed, gap=gap)
 
@@ -436,15 +447,6 @@ def _with_interval(coefficient: Callable[[Codes], float | None], codes: Codes) -
     return figure_bootstrap(
         shared.shape[1], lambda drawn: coefficient(shared[:, drawn]), resamples=RESAMPLES
     )
-
-
-def _with_margin(
-    sample: AuditedSample, recorded: tuple[RecordedSample, CheckerSettings], margin: float
-) -> AuditedSample:
-    one, settings = recorded
-    judged = judge_sample(one, change_settings(settings, [f"margin={margin}"]))
-    outcome = judged.outcome or Outcome.UNDECIDABLE
-    return replace(sample, checker=outcome, confidence=judged.confidence)
 
 
 def _drawn(

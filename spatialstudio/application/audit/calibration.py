@@ -1,16 +1,21 @@
 """Reliability of recorded confidences, and the search of thresholds on audited samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.application.audit.human_study import Picture
+from spatialstudio.application.evaluate.metrics import change_settings
+from spatialstudio.application.evaluate.recorded_runs import judge_sample
 from spatialstudio.domain.audit_figures import AuditedSample, ObjectiveRow, ReliabilityBin
+from spatialstudio.domain.benchmark import RecordedRun
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import CheckerSettings, Outcome
+from spatialstudio.science.checker.decide import decide_relation
 from spatialstudio.science.statistics.calibration import (
     Fit,
     cross_calibrated,
@@ -31,6 +36,10 @@ from spatialstudio.science.statistics.threshold_search import (
 )
 
 FITS: Mapping[str, Fit] = {"isotonic": fit_isotonic, "platt": fit_platt}
+FIT, FOLDS = "isotonic", 5
+"""Map and number of folds where none is chosen."""
+Judged = Mapping[str, Sequence[tuple[Outcome, float]]]
+"""Verdict and confidence under each margin, by sample id."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -55,6 +64,11 @@ class CalibrationReport:
     folds: tuple[FoldRow, ...]
     held_out: ObjectiveRow
     evaluated: int
+
+    @property
+    def best(self) -> ObjectiveRow:
+        """The row with the least J, the first of equal ones."""
+        return best_row(self.rows)
 
 
 @frozen
@@ -143,6 +157,75 @@ def _evaluated(samples: Sequence[AuditedSample]) -> tuple[Floats, Floats]:
     return confidence, np.array([float(one.checker is one.human) for one in tested])
 
 
+def judged_records(runs: Sequence[RecordedRun], margins: Sequence[float]) -> Judged:
+    """Evaluate the pictures of recorded runs again with each margin.
+
+    The recorded stability is used for every margin, as the pictures are needed to measure it.
+
+    Raises:
+        SettingsError: A margin is invalid.
+    """
+    return {
+        one.id: [
+            (judged.outcome or Outcome.UNDECIDABLE, judged.confidence)
+            for margin in margins
+            if (judged := judge_sample(one, _with_margin(run.settings, margin)))
+        ]
+        for run in runs
+        for one in run.samples
+    }
+
+
+def judged_pictures(pictures: Iterable[Picture], margins: Sequence[float]) -> dict[str, Any]:
+    """Evaluate stored pictures again with each margin; see ``Judged``.
+
+    Raises:
+        SettingsError: A margin is invalid.
+    """
+    found = {}
+    for name, relation, (_, evaluation) in pictures:
+        verdicts = [
+            decide_relation(
+                relation,
+                evaluation.perception,
+                _with_margin(evaluation.checker, margin),
+                evaluation.looks,
+            )
+            for margin in margins
+        ]
+        found[name] = [(each.outcome, each.confidence) for each in verdicts]
+    return found
+
+
+def margin_candidates(
+    samples: Sequence[AuditedSample], judged: Judged, margins: Sequence[float]
+) -> tuple[Candidate, ...]:
+    """Return the samples under each margin, to search.
+
+    Raises:
+        SettingsError: A sample was not evaluated.
+    """
+    if margins and not all(sample.id in judged for sample in samples):
+        raise SettingsError(
+            "The runs do not contain all samples.",
+            hint="Choose the runs of all methods; in the terminal, repeat --run.",
+        )
+    return tuple(
+        Candidate(
+            settings={"margin": margin},
+            samples=tuple(
+                replace(one, checker=judged[one.id][place][0], confidence=judged[one.id][place][1])
+                for one in samples
+            ),
+        )
+        for place, margin in enumerate(margins)
+    )
+
+
+def _with_margin(settings: CheckerSettings, margin: float) -> CheckerSettings:
+    return change_settings(settings, [f"margin={margin}"])
+
+
 def calibrated_settings(
     base: CheckerSettings, report: CalibrationReport, threshold: float | None = None
 ) -> tuple[CheckerSettings, Mapping[str, object]]:
@@ -151,11 +234,13 @@ def calibrated_settings(
     Args:
         base: The settings under which the samples were judged.
         report: The search.
-        threshold: A confidence threshold chosen by hand; None for that with the least J.
+        threshold: A confidence threshold chosen by hand, with the other settings of ``base``; None
+            for the settings and the threshold with the least J.
     """
-    best = best_row(report.rows)
+    best = report.best
     least = best.threshold if threshold is None else threshold
-    changes: dict[str, Any] = {**best.settings, "min_confidence": least}
+    searched = best.settings if threshold is None else {}
+    changes: dict[str, Any] = {**searched, "min_confidence": least}
     evidence = {
         "source": "audit calibration",
         "chosen": asdict(best),

@@ -7,14 +7,17 @@ from functools import partial
 from pathlib import Path
 
 from spatialstudio.application.audit.analysis import (
-    FOLDS,
     AnalysisJob,
     AuditAnalysed,
     AuditAnalysis,
     analyse,
 )
 from spatialstudio.application.audit.audits import FILES_ID, SESSION_ENDING, Audits, make_audits
-from spatialstudio.application.audit.calibration import calibrated_settings
+from spatialstudio.application.audit.calibration import (
+    FOLDS,
+    CalibrationReport,
+    calibrated_settings,
+)
 from spatialstudio.application.audit.human_study import MetricScores, sample_id
 from spatialstudio.application.audit.sessions import (
     AuditSessions,
@@ -282,27 +285,49 @@ class AuditDesk:
         self._job.close()
         self._reading.close()
 
+    def search_margins(
+        self, analysis: AuditAnalysis, margins: Sequence[float]
+    ) -> CalibrationReport:
+        """Search margins with thresholds on the sample of an analysis; may run in a thread.
+
+        Raises:
+            StoreError: A run folder of the sample holds no run.
+            SettingsError: The runs are elsewhere, or a margin is invalid.
+        """
+        items = [analysis.items[one.id] for one in analysis.samples]
+        folders = {Path(item.fields["run_path"]) for item in items}
+        if not all(map(self._may_read, (*folders, *(item.picture for item in items)))):
+            raise SettingsError(
+                "The sample names a run on a network share.",
+                hint="Copy the runs to this computer, and draw the sample from there.",
+            )
+        return self.audits.search_margins(items, analysis.samples, margins)
+
     def save_preset(
-        self, name: str, analysis: AuditAnalysis, threshold: float, base: CheckerSettings
+        self,
+        name: str,
+        report: CalibrationReport | None,
+        base: CheckerSettings,
+        threshold: float | None = None,
     ) -> Path:
-        """Save a preset of the checker with a confidence threshold and the evidence for it.
+        """Save a preset of the checker with searched settings and the evidence for them.
 
         Args:
             name: Name of the preset.
-            analysis: The evidence.
-            threshold: Least confidence, [0, 1].
+            report: The evidence; None with too few labels.
             base: The settings that the verdicts were made under.
+            threshold: Least confidence, [0, 1]; None for the settings with the least J.
 
         Raises:
             SettingsError: The name is invalid, or there are too few labels.
             StoreError: The preset cannot be written.
         """
-        if analysis.calibration is None:
+        if report is None:
             raise SettingsError(
                 "There are too few labels for a preset.",
                 hint=f"Label at least {FOLDS} pictures that the checker decides.",
             )
-        settings, evidence = calibrated_settings(base, analysis.calibration, threshold)
+        settings, evidence = calibrated_settings(base, report, threshold)
         session = self.voting.session.id if self.voting else ""
         return self.audits.presets.save(name, settings, {**evidence, "session": session})
 

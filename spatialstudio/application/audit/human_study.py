@@ -27,6 +27,7 @@ from spatialstudio.domain.metric import Metric
 from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.scene import Relation, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Outcome
+from spatialstudio.science.metrics.choice_questions import CHOICES
 from spatialstudio.science.metrics.scene_graph import SCENE_GRAPH
 from spatialstudio.science.statistics.correlation import (
     Objective,
@@ -47,6 +48,8 @@ HUMAN_SCORES = {Outcome.PASS: 1.0, Outcome.UNDECIDABLE: 0.5, Outcome.FAIL: 0.0}
 CHECKER = "checker"
 """The checker as a metric: its confidence, negative for FAIL, 0 for UNDECIDABLE."""
 SIGNS = {Outcome.PASS: 1.0, Outcome.UNDECIDABLE: 0.0, Outcome.FAIL: -1.0}
+NAMES = {CHECKER: "Checker", "pos": "Attention PoS"}
+"""Names of stored scores in the window; "checker" here is its signed confidence."""
 LEAST_SAMPLES = 2
 
 MetricScores = Mapping[str, float]
@@ -95,6 +98,12 @@ class MetricReport:
     auc: Interval
     best: BinaryFigures | None
     preference: float | None
+
+    @property
+    def label(self) -> str:
+        """The metric in words; a column of a table keeps its name."""
+        name = self.metric
+        return NAMES.get(name) or (METRICS[name].label if name in METRICS else name)
 
 
 def answers_from(
@@ -223,14 +232,15 @@ def scores_of_library(items: Sequence[AuditItem], store: RunStore) -> Mapping[st
     """
     metrics = choose_metrics([metric.id for metric in METRICS if _reads_boxes(metric)])
     chosen = [metric for metric in metrics.chosen if _reads_boxes(metric)]
-    return _scored(_stored_pictures(items, store), chosen, metrics.rules)
+    return _scored(stored_pictures(items, store), chosen, metrics.rules)
 
 
 Picture = tuple[str, Relation, tuple[SceneGraph, Evaluation]]
 """Id of the sample, its relation, and the scene with its evaluation."""
 
 
-def _stored_pictures(items: Sequence[AuditItem], store: RunStore) -> Iterator[Picture]:
+def stored_pictures(items: Sequence[AuditItem], store: RunStore) -> Iterator[Picture]:
+    """Yield the judged pictures among stored runs; others are left out."""
     for item in items:
         try:
             record, _ = store.load(item.picture)
@@ -260,7 +270,7 @@ def _scored(
 
 
 def _reads_boxes(metric: Metric) -> bool:
-    return metric.of_relation is not None or metric.id == SCENE_GRAPH
+    return metric.of_relation is not None or metric.id in {SCENE_GRAPH, CHOICES}
 
 
 def _score(

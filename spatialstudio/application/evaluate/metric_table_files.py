@@ -1,21 +1,35 @@
-"""Files of a comparison of metrics: pictures as CSV, rank correlations as a LaTeX table."""
+"""Files of a comparison of metrics: pictures as CSV, rank correlations as LaTeX or a figure."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
 from pathlib import Path
 
 from spatialstudio.application.registry import Registry
+from spatialstudio.domain.audit_figures import (
+    AgreementFigure,
+    FigureCaption,
+    HeatMap,
+    IntervalGroup,
+)
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.metric_table import Disagreement, MetricTable
 
 FILES_ID = "files"
-SUFFIXES = (".csv", ".tex")
+FIGURES = (".pdf", ".svg", ".png")
+SUFFIXES = (".csv", ".tex", *FIGURES)
+MOST_PAIRS = 20
+"""Pairs of metrics whose intervals a figure shows."""
 
 
 def write_metric_table(
-    registry: Registry, table: MetricTable, listed: Sequence[Disagreement], target: Path
+    registry: Registry,
+    table: MetricTable,
+    listed: Sequence[Disagreement],
+    look: ExportLook,
+    target: Path,
 ) -> Path:
     """Write a comparison to a file, replacing it; return the file.
 
@@ -23,6 +37,7 @@ def write_metric_table(
         registry: Registry of adapters.
         table: The comparison.
         listed: The pictures of a CSV file, in order.
+        look: Colours of a figure.
         target: Its suffix is one of ``SUFFIXES``.
 
     Raises:
@@ -31,16 +46,23 @@ def write_metric_table(
     """
     match target.suffix.lower():
         case ".csv":
-            text = table_text([*picture_rows(table, listed)], line_end="\n")
+            content = _bytes(table_text([*picture_rows(table, listed)], line_end="\n"))
         case ".tex":
-            text = correlations_latex(table)
+            content = _bytes(correlations_latex(table))
+        case suffix if suffix in FIGURES:
+            figures = registry.audit_figures(FILES_ID)
+            content = figures.agreement(correlation_figure(table), look, suffix[1:]).content
         case _:
             raise SettingsError(
                 f'A comparison of metrics cannot be written as "{target.name}".',
-                hint=f"Choose {' or '.join(SUFFIXES)}.",
+                hint=f"Choose {', '.join(SUFFIXES)}.",
             )
-    registry.benchmark_files(FILES_ID).write(target, text.encode("utf-8", "surrogatepass"))
+    registry.benchmark_files(FILES_ID).write(target, content)
     return target
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def picture_rows(table: MetricTable, listed: Sequence[Disagreement]) -> Iterator[Sequence[object]]:
@@ -70,6 +92,40 @@ def correlations_latex(table: MetricTable) -> str:
         )
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
+
+
+def correlation_figure(table: MetricTable) -> AgreementFigure:
+    """Return the rank correlations as a matrix, and the weakest ones with their intervals."""
+    names = {each.id: each.label for each in table.columns}
+    pairs = table.weakest_first
+    known = {
+        ends: pair.spearman.value
+        for pair in pairs
+        for ends in ((pair.first, pair.second), (pair.second, pair.first))
+    }
+    values = [[1.0 if one == other else known[one, other] for other in names] for one in names]
+    rows = tuple(
+        (f"{names[pair.first]}, {names[pair.second]}", pair.spearman)
+        for pair in pairs[:MOST_PAIRS]
+        if not isnan(pair.spearman.value)
+    )
+    shown = f"the {len(rows)} weakest of {len(pairs)}" if len(rows) < len(pairs) else "all"
+    lines = (
+        f"Spearman's correlation of metrics over the pictures that both score, up to "
+        f"{max((pair.spearman.n for pair in pairs), default=0)}; {shown} pairs with 95 % "
+        "intervals. Spatial Studio.",
+    )
+    return AgreementFigure(
+        heat_map=HeatMap(
+            rows=tuple(names.values()),
+            columns=tuple(names.values()),
+            heading="Spearman's rho",
+            texts=tuple(tuple("-" if isnan(v) else f"{v:.2f}" for v in row) for row in values),
+            shades=tuple(tuple(0.0 if isnan(v) else v for v in row) for row in values),
+        ),
+        groups=(IntervalGroup(title="Pairs of metrics", rows=rows),),
+        caption=FigureCaption(title="Comparison of metrics", lines=lines),
+    )
 
 
 def _in_words(interval: Interval) -> str:

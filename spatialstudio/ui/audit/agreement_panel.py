@@ -1,17 +1,21 @@
 """Confusion, agreement, consistency of raters, and the human study of metrics."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from spatialstudio.application.audit.analysis import AuditAnalysis
 from spatialstudio.application.audit.audit_report import (
-    TABLE_ENDINGS,
+    COEFFICIENTS,
+    AuditTable,
+    agreement_figure,
     agreement_table,
     contents_of,
+    study_figure,
     study_table,
 )
 from spatialstudio.application.audit.audits import AgreementReport
 from spatialstudio.application.audit.human_study import MetricReport
-from spatialstudio.domain.audit_figures import OUTCOMES
+from spatialstudio.domain.audit_figures import OUTCOMES, AgreementFigure
 from spatialstudio.domain.interval import Interval
 from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.figure_table import FigureTable
@@ -34,7 +38,7 @@ class AgreementPanel(AnalysisPanel):
         self._study = FigureTable(tr("Metrics against people"))
         self._notes = TextLabel(tone=Tone.MUTED, small=True)
         self._analysis: AuditAnalysis | None = None
-        tip = tr("Table as CSV or LaTeX")
+        tip = tr("Figure (PDF, SVG, PNG) or table (CSV, LaTeX)")
         agreement = push_button(tr("Export agreement…"), self._ask_agreement, tip=tip)
         study = push_button(tr("Export metrics…"), self._ask_study, tip=tip)
         every = push_button(
@@ -70,13 +74,18 @@ class AgreementPanel(AnalysisPanel):
 
     def _ask_agreement(self) -> None:
         if analysis := self._analysis:
-            table = agreement_table(analysis.agreement)
-            self.ask_export("agreement.csv", TABLE_ENDINGS, lambda to: contents_of(to, table, None))
+            report = analysis.agreement
+            self._ask("agreement", agreement_table(report), agreement_figure(report))
 
     def _ask_study(self) -> None:
         if analysis := self._analysis:
-            table = study_table(analysis.study)
-            self.ask_export("metrics.csv", TABLE_ENDINGS, lambda to: contents_of(to, table, None))
+            study = analysis.study
+            self._ask("metrics-against-people", study_table(study), study_figure(study))
+
+    def _ask(self, name: str, table: AuditTable, figure: AgreementFigure) -> None:
+        audits = self._desk.audits
+        draw = partial(audits.figures.agreement, figure, audits.look)
+        self.ask_export(name, lambda to: contents_of(to, table, draw))
 
 
 def _figures_of(report: AgreementReport) -> Iterator[tuple[str, str]]:
@@ -94,20 +103,13 @@ def _figures_of(report: AgreementReport) -> Iterator[tuple[str, str]]:
 
 
 def _study(report: MetricReport) -> Iterator[tuple[str, str]]:
-    figures = (
-        (tr("Kendall's tau"), report.kendall),
-        (tr("Spearman's rho"), report.spearman),
-        (tr("Pearson's r"), report.pearson),
-        (tr("pairwise accuracy"), report.pairwise),
-        (tr("AUC"), report.auc),
-    )
-    for name, figure in figures:
-        yield f"{report.metric}: {name}", _text(figure)
+    for name, title in COEFFICIENTS.items():
+        yield f"{report.label}: {tr(title)}", _text(getattr(report, name))
     if report.best is not None:
-        words = tr("{metric}: best threshold").format(metric=report.metric)
+        words = tr("{metric}: best threshold").format(metric=report.label)
         yield words, f"{report.best.threshold:.3f}"
     if report.preference is not None:
-        words = tr("{metric}: preferences predicted").format(metric=report.metric)
+        words = tr("{metric}: preferences predicted").format(metric=report.label)
         yield words, f"{report.preference:.3f}"
 
 

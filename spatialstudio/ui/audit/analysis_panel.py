@@ -1,10 +1,10 @@
 """A dock that shows a part of the analysis, or why there is none yet."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from spatialstudio.application.audit.analysis import (
     AuditAnalysed,
@@ -13,11 +13,18 @@ from spatialstudio.application.audit.analysis import (
 )
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.ui.framework.confirmation import file_to_write
+from spatialstudio.ui.framework.confirmation import asked_target
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import Part, column, grow
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
+KINDS = {
+    "pdf": "Figure as PDF",
+    "svg": "Figure as SVG",
+    "png": "Figure as PNG",
+    "csv": "Table as CSV",
+    "tex": "Table as LaTeX",
+}
 HIDDEN = "Shown when every picture of the session has a vote."
 RUNNING = "Analysing the votes…"
 CANCELLED = "The analysis was cancelled. Start it again in the dock Session."
@@ -66,20 +73,16 @@ class AnalysisPanel(Panel):
             self._content.setVisible(not words)
             self.show_analysis(None if words else analysis)
 
-    def ask_export(
-        self, name: str, endings: Sequence[str], content: Callable[[Path], bytes]
-    ) -> None:
-        """Ask for a file and write it.
+    def ask_export(self, name: str, content: Callable[[Path], bytes]) -> None:
+        """Ask for a file and write a figure or a table to it.
 
         Args:
-            name: Suggested name, whose ending is the default.
-            endings: Endings on offer.
+            name: Suggested name without ending.
             content: Returns the content of a file by its ending.
         """
-        kinds = " ".join(f"*.{each}" for each in endings)
-        chosen, _ = QFileDialog.getSaveFileName(self.window(), tr("Export"), name, f"({kinds})")
-        ending = Path(name).suffix.lstrip(".")
-        target = file_to_write(self.window(), Path(chosen), ending) if chosen else None
+        kinds = [f"{tr(text)} (*.{ending})" for ending, text in KINDS.items()]
+        settings = self._context.settings
+        target = asked_target(self.window(), settings, f"{name}.{next(iter(KINDS))}", kinds)
         if target is not None:
             self.write_export(target, content)
 
@@ -91,6 +94,12 @@ class AnalysisPanel(Panel):
             self.problem_met.emit(report_on(error, tr("Exporting")))
         else:
             self._context.toasts.tell(tr("Wrote {name}.").format(name=target.name))
+
+    def tell_preset(self, name: str) -> None:
+        """Report a saved preset of the checker."""
+        self._context.window_signals.preset_saved.emit(name)
+        words = tr('Saved the preset "{name}". Choose it in "Checker settings".')
+        self._context.toasts.tell(words.format(name=name))
 
 
 def _reason(event: AuditAnalysed) -> str:

@@ -7,8 +7,6 @@ from PySide6.QtWidgets import QCheckBox, QListWidget, QListWidgetItem
 
 from spatialstudio.application.audit.analysis import AuditAnalysis
 from spatialstudio.application.audit.audit_report import (
-    FIGURE_ENDINGS,
-    TABLE_ENDINGS,
     contents_of,
     curve_caption,
     curve_table,
@@ -174,17 +172,14 @@ class RiskPanel(AnalysisPanel):
             return
         base = self._context.studio.checker
         try:
-            self._desk.save_preset(name, analysis, self._threshold, base)
+            self._desk.save_preset(name, analysis.calibration, base, self._threshold)
         except StudioError as error:
             self.problem_met.emit(report_on(error, tr("Saving the preset")))
-            return
-        self._context.window_signals.preset_saved.emit(name)
-        words = tr('Saved the preset "{name}". Choose it in "Checker settings".')
-        self._context.toasts.tell(words.format(name=name))
+        else:
+            self.tell_preset(name)
 
     def _ask_export(self) -> None:
-        endings = (*FIGURE_ENDINGS, *TABLE_ENDINGS)
-        self.ask_export("risk-coverage.pdf", endings, self.content_of)
+        self.ask_export("risk-coverage", self.content_of)
 
     def content_of(self, target: Path) -> bytes:
         """Return the curve as a figure or a table; the ending selects the format.

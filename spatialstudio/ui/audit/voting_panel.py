@@ -21,7 +21,7 @@ from spatialstudio.ui.audit.start_dialog import StartDialog
 from spatialstudio.ui.audit.widgets.vote_view import VoteView
 from spatialstudio.ui.framework.actions import ScopedKeys
 from spatialstudio.ui.framework.command import Command, Scope
-from spatialstudio.ui.framework.confirmation import file_to_write, is_confirmed
+from spatialstudio.ui.framework.confirmation import asked_target, is_confirmed
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.gallery.widgets.empty_gallery import EmptyGallery
 from spatialstudio.ui.widgets.builders import column, pages
@@ -303,7 +303,7 @@ class VotingPanel(Panel):
             )
 
     def _ask_export_labels(self) -> None:
-        target = self._asked_target("labels.csv", tr("Labels (*.csv *.json)"))
+        target = self._asked_target("labels.csv", tr("Labels (*.csv)"), tr("Labels (*.json)"))
         voting = self._desk.voting
         if target is not None and voting is not None:
             label_format = LABEL_ENDINGS.get(target.suffix.lower(), LabelFormat.CSV)
@@ -318,9 +318,8 @@ class VotingPanel(Panel):
             write = self._desk.audits.files.write_sample
             self._write(target, lambda: write(voting.session.sample, target, overwrite=True))
 
-    def _asked_target(self, start: str, kinds: str) -> Path | None:
-        name, _ = QFileDialog.getSaveFileName(self.window(), tr("Export"), start, kinds)
-        return file_to_write(self.window(), Path(name), "csv") if name else None
+    def _asked_target(self, name: str, *kinds: str) -> Path | None:
+        return asked_target(self.window(), self._context.settings, name, kinds)
 
     def _write(self, target: Path, write: Callable[[], object]) -> None:
         try:

@@ -1,13 +1,14 @@
-"""Confirmation boxes for actions that cannot be undone."""
+"""Confirmation boxes for actions that cannot be undone, and files to export to."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from spatialstudio.ui.framework.dialog_size import remove_icons
+from spatialstudio.ui.framework.window_settings import WindowSettings
 from spatialstudio.ui.widgets.texts import plain_tip, tr
 
 
@@ -51,6 +52,29 @@ def may_write(parent: QWidget, chosen: Path, targets: Sequence[Path]) -> bool:
         tr("It already exists in {folder}.").format(folder=taken[0].parent),
         tr("Replace"),
     )
+
+
+def asked_target(
+    parent: QWidget, settings: WindowSettings, name: str, kinds: Sequence[str]
+) -> Path | None:
+    """Ask for a file to export to, beginning in the folder of the last export.
+
+    Args:
+        parent: Parent window of the dialog.
+        settings: Settings of the window, which hold the folder.
+        name: Suggested name, with a suffix.
+        kinds: Filters of the dialog such as "Table (*.csv)"; that of the name's suffix first.
+
+    Returns:
+        The file with a suffix; None if the user cancels.
+    """
+    start = str(settings.export_folder / name)
+    chosen, kind = QFileDialog.getSaveFileName(parent, tr("Export"), start, ";;".join(kinds))
+    ending = kind.rpartition("*.")[2].rstrip(")") or name.rpartition(".")[2]
+    target = file_to_write(parent, Path(chosen), ending) if chosen else None
+    if target is not None:
+        settings.export_folder = target.parent
+    return target
 
 
 def file_to_write(parent: QWidget, chosen: Path, ending: str) -> Path | None:

@@ -157,6 +157,15 @@ class WindowSettings:
         self._file.setValue("benchmark", folder)
 
     @property
+    def export_folder(self) -> Path:
+        """Folder of the last export; the home folder at first."""
+        return Path(self._text("export_folder") or Path.home())
+
+    @export_folder.setter
+    def export_folder(self, folder: Path) -> None:
+        self._file.setValue("export_folder", str(folder))
+
+    @property
     def geometry(self) -> QByteArray:
         """Geometry of the window in Qt's format; empty at the first start."""
         return self._bytes("geometry")

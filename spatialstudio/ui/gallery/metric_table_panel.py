@@ -9,13 +9,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFileDialog, QWidget
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
-from spatialstudio.application.evaluate.metric_table_files import write_metric_table
+from spatialstudio.application.evaluate.metric_table_files import FIGURES, write_metric_table
 from spatialstudio.application.evaluate.metrics import all_metrics
 from spatialstudio.application.questions.question_report import question_scores
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.metric_table import Disagreement, MetricPair, MetricTable
-from spatialstudio.ui.framework.confirmation import file_to_write
+from spatialstudio.ui.framework.confirmation import asked_target
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import column, flow, grow, push_button, row
@@ -145,21 +145,20 @@ class MetricTablePanel(Panel):
 
     def _ask_export(self) -> None:
         """Ask for a file; its suffix selects pictures or correlations."""
-        kinds = ";;".join(
-            (tr("Pictures with scores and ranks") + " (*.csv)", tr("LaTeX table") + " (*.tex)")
-        )
-        chosen, kind = QFileDialog.getSaveFileName(
-            self, tr("Export the comparison"), "metrics.csv", kinds
-        )
-        ending = kind.rpartition("*.")[2].rstrip(")") or "csv"
-        target = file_to_write(self, Path(chosen), ending) if chosen else None
+        kinds = [
+            tr("Pictures with scores and ranks") + " (*.csv)",
+            tr("Correlations as LaTeX table") + " (*.tex)",
+            *(tr("Correlations as figure") + f" (*{suffix})" for suffix in FIGURES),
+        ]
+        target = asked_target(self, self._context.settings, "metrics.csv", kinds)
         if target is None or self._table is None:
             return
-        registry = self._context.studio.registry
+        studio = self._context.studio
+        look = studio.storage.exports.look()
         self._context.reading.read(
             Subject.METRICS,
             tr("Exporting the comparison"),
-            partial(write_metric_table, registry, self._table, self._found, target),
+            partial(write_metric_table, studio.registry, self._table, self._found, look, target),
             lambda path: self._context.toasts.tell(tr("Wrote {name}.").format(name=path.name)),
             self.problem_met.emit,
         )

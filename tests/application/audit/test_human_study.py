@@ -99,5 +99,6 @@ def test_every_metric_of_relations_is_computed_on_runs_of_the_library():
     ]
     scores = scores_of_library(items, OneRun())
     assert scores["visor"] == {name: 1.0}
-    assert {"compbench", "hrs", "geneval", "scene_graph"} < scores.keys()
+    assert {"compbench", "hrs", "geneval", "scene_graph", "choices"} < scores.keys()
     assert all(own.keys() <= {name} for own in scores.values())
+    assert scores["choices"] == {name: 1.0}  # its question is answered from the stored boxes

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.application.evaluate.metric_table_files import (
+    correlation_figure,
     correlations_latex,
     picture_rows,
     write_metric_table,
@@ -35,4 +36,14 @@ def test_pictures_have_scores_and_ranks_in_the_order_given():
 
 def test_another_suffix_is_refused():
     with pytest.raises(SettingsError, match="cannot be written"):
-        write_metric_table(None, TABLE, (), Path("table.docx"))
+        write_metric_table(None, TABLE, (), None, Path("table.docx"))
+
+
+def test_the_figure_holds_each_correlation_and_the_weakest_with_intervals():
+    figure = correlation_figure(TABLE)
+    names = [each.label for each in TABLE.columns]
+    assert figure.heat_map.rows == tuple(names)
+    for number, row in enumerate(figure.heat_map.shades):
+        assert row[number] == 1
+    ((_, first), *_) = figure.groups[0].rows
+    assert first == TABLE.weakest_first[0].spearman

@@ -1,13 +1,15 @@
 """Votes by keyboard: stored before the next picture is shown, undone, skipped, annotated."""
 
 import errno
+import json
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel, QListWidget, QPushButton
 
 from spatialstudio.adapters.storage.stores import vote_journal
-from spatialstudio.application.audit.sessions import sentence_of
+from spatialstudio.application.audit.sessions import SessionPlan, sentence_of
 from spatialstudio.domain.audit_session import Answer, AuditTask, Preference
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.audit import commands
@@ -15,6 +17,9 @@ from spatialstudio.ui.audit.agreement_panel import AgreementPanel
 from spatialstudio.ui.audit.calibration_panel import CalibrationPanel
 from spatialstudio.ui.audit.risk_panel import RiskPanel
 from spatialstudio.ui.audit.session_panel import AnalysisProgress, SessionPanel
+from spatialstudio.ui.audit.start_dialog import StartDialog
+
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def claim(screen):
@@ -131,6 +136,24 @@ def test_pairs_are_compared_by_keys(qtbot, screen, begin, desk):
     assert preferred is Preference.SECOND
     qtbot.keyClick(screen.view, Qt.Key.Key_P)
     assert len(desk.voting.state.votes) == 1
+
+
+def test_the_picture_is_in_the_middle(qtbot, screen, begin):
+    begin()
+    qtbot.waitUntil(screen.view.isVisible)
+    picture = screen.view.pictures[0]
+    assert picture.frame().center().x() == pytest.approx(picture.width() / 2, abs=1)
+
+
+def test_gold_items_are_offered_for_verdicts(qtbot, window, screen):
+    dialog = StartDialog(window.context, window)
+    qtbot.addWidget(dialog)
+    dialog._correct = {"a": Outcome.PASS}
+    dialog._take_task(AuditTask.SCORE)
+    assert not dialog._gold.isEnabled()
+    assert not dialog._gold_file.isEnabled()
+    dialog._take_task(AuditTask.VERDICT)
+    assert dialog._gold.isEnabled()
 
 
 def test_a_missing_picture_is_stated_and_can_be_voted_on(qtbot, screen, begin, desk, runs):
@@ -275,7 +298,9 @@ def test_the_docks_export_tables_and_figures(qtbot, screen, begin, desk, tmp_pat
     }
     wanted = {
         "agreement.tex": ("Export agreement…", b"tabular"),
+        "agreement.pdf": ("Export agreement…", b"%PDF"),
         "metrics.csv": ("Export metrics…", b"checker"),
+        "metrics.svg": ("Export metrics…", b"Checker"),
         "bins.csv": ("Export…", b"confidence"),
         "bins.svg": ("Export…", b"<svg"),
     }
@@ -284,6 +309,64 @@ def test_the_docks_export_tables_and_figures(qtbot, screen, begin, desk, tmp_pat
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, to=target: (str(to), ""))
         buttons[button].click()
         assert content in target.read_bytes()
+    assert screen._context.settings.export_folder == tmp_path
+
+
+def test_margins_are_searched_on_the_recorded_runs_and_saved(qtbot, screen, desk, studio):
+    population = desk.file_population([GOLDEN / "spatialbench_run"])
+    desk.start(population, SessionPlan(rater="Ada", size=30))
+    qtbot.waitUntil(screen.view.isVisible)
+    panel = screen.window().panel(CalibrationPanel)
+    finish(qtbot, screen, desk)
+    qtbot.waitUntil(lambda: panel._analysis is not None)
+    assert panel._table.rowCount() == 3
+    panel._margins.setText("0.05, 0.1")
+    panel.search_margins()
+    qtbot.waitUntil(lambda: panel._table.rowCount() == 12)
+    shown = [panel._table.item(each, 0).text() for each in range(12)]
+    assert shown[::4] == ["Margin as recorded", "Margin 0.05", "Margin 0.1"]
+    assert shown[1:4] == shown[5:8] == ["0.30", "0.50", "0.70"]
+    assert f"J {panel._report.best.objective:.3f}" in panel._chosen.text()
+    objectives = [row.objective for row in panel._report.rows]
+    assert objectives[:3] == pytest.approx(objectives[6:])  # the run was judged with 0.1
+    assert objectives[:3] != pytest.approx(objectives[3:6])
+    best = panel._report.best
+    panel._name.setText("team")
+    panel._save_preset()
+    saved = studio.storage.checker_presets.settings("team")
+    assert saved.margin == best.settings.get("margin", studio.checker.margin)
+    assert saved.min_confidence == best.threshold
+
+
+def test_margins_need_the_runs_of_the_sample(qtbot, screen, begin, desk, runs):
+    begin(size=40)
+    panel = screen.window().panel(CalibrationPanel)
+    finish(qtbot, screen, desk)
+    qtbot.waitUntil(lambda: panel._analysis is not None)
+    for run in runs:
+        run.rename(run.with_name("moved"))
+    problems = []
+    panel.problem_met.connect(problems.append)
+    panel.search_margins()
+    qtbot.waitUntil(lambda: bool(problems))
+    assert "contains no SpatialBench-UC run" in problems[0].message
+    assert panel._chosen.text().startswith("Least J")
+
+
+def test_a_recorded_search_is_compared_with_the_verdicts(qtbot, screen, begin, desk, tmp_path):
+    begin(size=40)
+    panel = screen.window().panel(CalibrationPanel)
+    finish(qtbot, screen, desk)
+    qtbot.waitUntil(lambda: panel._analysis is not None)
+    chosen = {"detector_score_threshold": 0.4, "confidence_threshold": 0.5}
+    figures = {"false_pass_rate_high_conf": 0.01, "risk": 0.05, "coverage": 0.7}
+    file = tmp_path / "audit_metrics.json"
+    search = {"best_parameters": chosen, "best_metrics": figures}
+    file.write_text(json.dumps({"calibration": search}))
+    panel.compare_recorded(file)
+    deployed = panel._analysis.calibration.rows[1].objective
+    assert "J 0.35000 at threshold 0.5, detector score threshold 0.4" in panel._recorded.text()
+    assert f"J {deployed:.5f} ({deployed - 0.35:+.5f})" in panel._recorded.text()
 
 
 def test_scores_are_no_labels_to_export(qtbot, screen, begin, desk, window):

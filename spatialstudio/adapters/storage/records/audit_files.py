@@ -33,14 +33,15 @@ from spatialstudio.domain.audit import (
     AuditItem,
     HumanLabel,
     LabelFormat,
-    SearchedSettings,
     Stratum,
 )
+from spatialstudio.domain.audit_figures import ObjectiveRow
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
 from spatialstudio.domain.verdict import CheckerSettings, Outcome, PerturbationKind
+from spatialstudio.science.statistics.threshold_search import objective_of
 
 LARGEST_BYTES = 4 * MEBIBYTE
 SAMPLE_COLUMNS = (
@@ -57,12 +58,8 @@ ANSWER, NOTE = "verdict", "notes"
 """Names of the controls in Label Studio."""
 CHOSEN, FIGURES = "best_parameters", "best_metrics"
 CONFIDENCE_THRESHOLD = "confidence_threshold"
-SEARCHED = {
-    "false_pass_rate": "false_pass_rate_high_conf",
-    "risk": "risk",
-    "coverage": "coverage",
-}
-"""Our names of the figures of a search, and the release's."""
+SEARCHED = ("false_pass_rate_high_conf", "risk", "coverage")
+"""The release's names of the figures of a search."""
 BEFORE_METHOD = ("smoke_", "exp_")
 
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, csv.Error)
@@ -174,7 +171,7 @@ class SpatialBenchAudits:
             raise _damaged(path) from error
         return scores
 
-    def read_search(self, path: Path) -> SearchedSettings:
+    def read_search(self, path: Path) -> ObjectiveRow:
         """Read what a threshold search of the release chose; see ``AuditFiles``.
 
         Raises:
@@ -185,13 +182,20 @@ class SpatialBenchAudits:
             search = parse_limited(content)["calibration"]
             settings = {str(name): _number(each) for name, each in search[CHOSEN].items()}
             threshold = settings.pop(CONFIDENCE_THRESHOLD)
-            figures = {name: _number(search[FIGURES][own], 1.0) for name, own in SEARCHED.items()}
+            rate, risk, coverage = (_number(search[FIGURES][name], 1.0) for name in SEARCHED)
         except _BROKEN as error:
             raise StoreError(
                 f'The file "{path}" records no threshold search.',
                 hint="Choose the audit_metrics.json of a calibration in the release's form.",
             ) from error
-        return SearchedSettings(settings=settings, threshold=threshold, **figures)
+        return ObjectiveRow(
+            settings=settings,
+            threshold=threshold,
+            false_pass_rate=rate,
+            risk=risk,
+            coverage=coverage,
+            objective=objective_of(rate, risk, coverage),
+        )
 
     def write(self, path: Path, content: bytes, *, overwrite: bool) -> None:
         """Write an exported table or figure; see ``AuditFiles``."""

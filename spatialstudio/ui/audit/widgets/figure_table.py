@@ -36,13 +36,16 @@ class FigureTable(QTableWidget):
         self.horizontalHeader().setStretchLastSection(False)
 
     def show_rows(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Show a header and rows."""
+        """Show a header and rows; a row of one text is a heading of those below it."""
         self._columns, self._rows = tuple(columns), tuple(map(tuple, rows))
         self.clear()
         self.setColumnCount(len(columns))
         self.setRowCount(len(rows))
         self.setHorizontalHeaderLabels(list(columns))
+        self.clearSpans()
         for number, texts in enumerate(rows):
+            if len(texts) == 1:
+                self.setSpan(number, 0, 1, len(columns))
             for place, text in enumerate(texts):
                 item = QTableWidgetItem(text)
                 if place:
