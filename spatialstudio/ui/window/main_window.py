@@ -236,10 +236,11 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Skip docks hidden behind tabs, which Qt counts as visible."""
-        start = self.focusWidget()
+        seen = [self.focusWidget()]  # a disabled widget loses the focus and is not reached again
         while super().focusNextPrevChild(forward):
-            if (now := self.focusWidget()) is start or not _is_behind(now):
+            if (now := self.focusWidget()) in seen or not _is_behind(now):
                 return True
+            seen.append(now)
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -1,3 +1,5 @@
+from itertools import count
+
 import numpy as np
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -33,6 +35,7 @@ from spatialstudio.ui.stage.widgets.empty_stage import EXAMPLES
 from spatialstudio.ui.stage.widgets.map_strip import MapTile
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.toast_cards import ToastCard
+from spatialstudio.ui.window import main_window
 from spatialstudio.ui.window.shortcuts import ShortcutSheet
 from spatialstudio.ui.window.workspaces import WORKSPACES
 from tests.ui.scripted_engine import PROMPT, STEPS
@@ -355,6 +358,20 @@ def test_tab_never_leads_into_a_dock_behind_another(qtbot, window):
         visited.append(QApplication.focusWidget())
     assert len(set(visited)) > 8
     assert not any(behind.isAncestorOf(widget) for widget in visited)
+
+
+def test_a_disabled_widget_loses_the_focus_even_if_all_else_is_behind(window, monkeypatch):
+    left = count()
+
+    def is_behind(_widget):
+        assert next(left) < 10_000, "the search for the next widget does not end"
+        return True
+
+    field = window.findChild(PromptEditor)
+    field.setFocus()
+    field.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # as if disabled: Tab does not return to it
+    monkeypatch.setattr(main_window, "_is_behind", is_behind)
+    assert window.focusNextPrevChild(True)
 
 
 def test_tab_leads_from_the_prompt_to_its_relations(qtbot, window):
