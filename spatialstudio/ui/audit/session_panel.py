@@ -68,6 +68,8 @@ class SessionPanel(Panel):
         )
         self._timer = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._timer.timeout.connect(self._follow)
+        for each in BUTTONS:  # the voting screen, which binds them, may be built later
+            actions[each].enabledChanged.connect(lambda _is_on: self._timer.start())
         self._follow()
 
     def handle(self, event: object) -> None:

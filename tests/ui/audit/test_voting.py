@@ -375,3 +375,11 @@ def test_scores_are_no_labels_to_export(qtbot, screen, begin, desk, window):
     desk.vote(Answer(score=50.0))
     qtbot.waitUntil(lambda: window.context.actions[commands.UNDO_VOTE].isEnabled())
     assert not window.context.actions[commands.EXPORT_LABELS].isEnabled()
+
+
+def test_the_session_offers_what_can_be_done(qtbot, window, screen):
+    panel, new = window.panel(SessionPanel), window.context.actions[commands.NEW]
+    button = panel._buttons[commands.NEW]
+    for is_on in (False, True):
+        new.setEnabled(is_on)
+        qtbot.waitUntil(lambda expected=is_on: button.isVisibleTo(panel) == expected)
