@@ -61,15 +61,18 @@ class BackgroundJobs:
         self._publish = publish
         self._name = name
         self._flags: dict[BackgroundJobId, CancelFlag] = {}
+        self._is_closed = False
 
     def run(self, title: str, work: Callable[[Progress], object]) -> BackgroundJobId:
-        """Queue a job and return its id at once.
+        """Queue a job and return its id at once; after ``close``, it is never run.
 
         Args:
             title: Description for error reports: "Exporting runs".
             work: Function that does the job and reports each part.
         """
         job_id = BackgroundJobId(next(_NUMBERS))
+        if self._is_closed:
+            return job_id
         flag = self._flags[job_id] = CancelFlag()
         future = self._pool.submit(self._do, job_id, title, work, flag)
         future.add_done_callback(_log_failure)
@@ -82,6 +85,7 @@ class BackgroundJobs:
 
     def close(self) -> None:
         """Cancel all jobs and return when the thread has ended."""
+        self._is_closed = True
         if "_pool" in vars(self):
             for flag in tuple(self._flags.values()):
                 flag.cancel()

@@ -73,3 +73,11 @@ def test_a_cancelled_job_stops_at_its_next_part(background_jobs, told):
         BackgroundJobEnded(job_id=job_id, is_cancelled=True),
         BackgroundJobEnded(job_id=waiting, is_cancelled=True),
     ]
+
+
+def test_a_job_after_the_end_is_not_run(background_jobs, told):
+    background_jobs.run("Working", lambda progress: None)
+    background_jobs.close()
+    before = list(told)
+    background_jobs.run("Drawing the figure", lambda progress: pytest.fail("was run"))
+    assert told == before

@@ -124,7 +124,8 @@ def test_keys_move_an_object_of_a_prompt_that_comes_later(qtbot, window, studio)
     sketch = window.stage.findChild(LayoutSketch)
     qtbot.waitUntil(sketch.hasFocus)
     studio.use_prompt(PROMPT)
-    qtbot.waitUntil(lambda: studio.session.mention_id == "m1")
+    qtbot.waitUntil(lambda: sketch._picked_blob() is not None)
+    assert studio.session.mention_id == "m1"
     qtbot.keyClick(sketch, Qt.Key.Key_Left)
     assert set(held(studio)) == {"m1"}
 
