@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spatialstudio.application.compose.layouts import mention_named
+from spatialstudio.application.refine.local_repair import unjudged_picture
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import EXTRACTOR_ID, Studio
 from spatialstudio.cli.drawing import (
     add_output_options,
+    judge_in_session,
     open_to_draw,
     show_run,
     store_failure,
@@ -33,7 +35,8 @@ def add_repair_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.epilog = (
         "Without --region, the region follows from the verdicts: where the relations of the failed "
-        "object hold and no other object is. Outside the regions the picture stays as it is."
+        "object hold and no other object is. Outside the regions the picture stays as it is. A "
+        "repair that was interrupted after its picture was drawn only judges it."
     )
     parser.add_argument("run", type=Path, metavar="RUN", help="picture file of the run")
     parser.add_argument(
@@ -93,8 +96,14 @@ def repair(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     show_progress(f"Redrawing {name} in {places}.")
     failures: list[ErrorReport] = []
     studio.bus.subscribe(lambda event: failures.extend(store_failure(event)))
+    derived = studio.library.derived_from(request.parent_run_id)
+    unjudged = unjudged_picture(request, derived, studio.read_run)
     with working(studio):
-        studio.generate(request)
+        if unjudged is None:
+            studio.generate(request)
+        else:
+            show_progress(f"The picture is drawn and is judged now: {unjudged}")
+            studio.session.open(judge_in_session(studio, unjudged))
     return show_run(studio, options, failures)
 
 

@@ -151,6 +151,9 @@ class RunLibrary(Protocol):
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
         """Return the run of a request; None when there is none."""
 
+    def derived_from(self, run_id: str) -> tuple[LibraryEntry, ...]:
+        """Return the runs that were derived from a run, outside the trash, newest first."""
+
     def tags(self) -> tuple[str, ...]:
         """Return all tags, the most frequent first."""
 

@@ -460,6 +460,12 @@ class Library:
         """Return True if the library contains the image of a request."""
         return self._runs.of_request(request_id) is not None
 
+    def derived_from(self, run_id: str) -> tuple[LibraryEntry, ...]:
+        """Return the runs that were derived from a run, outside the trash, newest first."""
+        if not self.is_looked_through:
+            self.refresh()
+        return self._runs.derived_from(run_id)
+
     def entry_of(self, request_id: RequestId) -> LibraryEntry | None:
         """Return the entry of a request's image; None if it is not in the library."""
         return self._runs.of_request(request_id)

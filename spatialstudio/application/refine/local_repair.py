@@ -1,6 +1,7 @@
 """Local repair of stored and open runs: what is redrawn, its request, and the picture it keeps."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
@@ -16,6 +17,7 @@ from spatialstudio.domain.generation import (
     RequestId,
     new_request_id,
 )
+from spatialstudio.domain.library import LibraryEntry
 from spatialstudio.domain.ports import ImageFiles, ModelCard
 from spatialstudio.domain.repair import LocalRepair, Region
 from spatialstudio.domain.run_settings import SketchedPlaces, places_of, with_places, with_values
@@ -170,3 +172,28 @@ class LocalRepairs:
         while len(self._starts) > MOST_STARTS:
             self._starts.pop(next(iter(self._starts)))
         return sha256
+
+
+def unjudged_picture(
+    request: GenerationRequest,
+    derived: Sequence[LibraryEntry],
+    read: Callable[[Path], OpenRun],
+) -> Path | None:
+    """Return the stored picture of an equal request that was cut off before its verdicts.
+
+    Args:
+        request: Request of a repair.
+        derived: The stored runs that were derived from the same run.
+        read: Reads a stored run.
+
+    Raises:
+        StoreError: A run is damaged.
+    """
+    for entry in derived:
+        if entry.is_missing or entry.summary.outcome is not None:
+            continue
+        run = read(entry.path)
+        asked = run.request and replace(run.request, id=request.id)
+        if run.evaluation is None and asked == request:
+            return entry.path
+    return None

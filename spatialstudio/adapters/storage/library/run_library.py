@@ -424,6 +424,10 @@ class RunLibrary:
         self._index.put(runs)
         self._index.miss([run.path for run in runs])
 
+    def derived_from(self, run_id: str) -> tuple[LibraryEntry, ...]:
+        """Return the runs that were derived from a run, outside the trash, newest first."""
+        return self._index.children(run_id)
+
     def repetitions(self, run: RunSummary) -> tuple[LibraryEntry, ...]:
         """Return the runs that repeat a run exactly and were compared with it, newest first."""
         return tuple(entry for entry in self._index.children(run.id) if entry.repetition)
