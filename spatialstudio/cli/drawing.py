@@ -181,6 +181,12 @@ def judge_in_session(
     return replace(studio.read_run(picture), evaluation=evaluation)
 
 
+def continue_hint(options: argparse.Namespace, command: str, picture: str) -> str:
+    """Return the command line that continues a loop with its pictures so far."""
+    folder = "" if options.out is None else f' --out "{options.out}"'
+    return f'Continue with: spatialstudio {command} "{picture}"{folder}'
+
+
 def store_failure(event: object) -> tuple[ErrorReport, ...]:
     """Return an error report for a run that was not stored, with the path of the recovery copy."""
     if not isinstance(event, StoreFailed):

@@ -11,6 +11,7 @@ from spatialstudio.application.refine.refine_loop import find_pictures
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import EXTRACTOR_ID, Studio
 from spatialstudio.cli.drawing import (
+    continue_hint,
     draw_in_session,
     judge_in_session,
     open_to_draw,
@@ -110,7 +111,7 @@ def _draw(options: argparse.Namespace, studio: Studio, fix_run: FixRun) -> None:
     for problem in [*failures, *([run.failure] if run and run.failure else [])]:
         complain(problem, with_details=options.debug)
     if not fix_run.is_over:
-        show_progress(f'Continue with: spatialstudio fix "{fix_run.fix.start.picture}"')
+        show_progress(continue_hint(options, "fix", fix_run.fix.start.picture))
 
 
 def _show(options: argparse.Namespace, fix: Fix, lines: Iterator[str]) -> int:

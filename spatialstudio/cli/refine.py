@@ -19,6 +19,7 @@ from spatialstudio.application.refine.refine_loop import (
 from spatialstudio.application.session import OpenRun
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.drawing import (
+    continue_hint,
     draw_in_session,
     judge_in_session,
     open_to_draw,
@@ -132,7 +133,7 @@ def _draw(options: argparse.Namespace, studio: Studio, loop: RefineLoop) -> None
         complain(problem, with_details=options.debug)
     kept = [each.picture for each in loop.refinement.attempts if each.picture]
     if not loop.is_over and kept:
-        show_progress(f'Continue with: spatialstudio refine "{kept[0]}"')
+        show_progress(continue_hint(options, "refine", kept[0]))
 
 
 def _answer(loop: RefineLoop) -> Mapping[str, Any]:

@@ -139,7 +139,7 @@ def test_a_failure_keeps_the_pictures_so_far_and_the_fix_continues(terminal, reg
 
     assert failed.code == 1
     assert "Not enough memory." in failed.err
-    assert f'Continue with: spatialstudio fix "{picture}"' in failed.err
+    assert f'Continue with: spatialstudio fix "{picture}" --out "{runs}"' in failed.err
     first, second = (json.loads(each.out)["attempts"] for each in (failed, done))
     assert [each["outcome"] for each in first] == ["FAIL", None]
     assert [each["outcome"] for each in second] == ["FAIL", "PASS"]

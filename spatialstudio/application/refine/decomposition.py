@@ -1,5 +1,6 @@
 """Assertions of the DA-score: decomposed, changed by hand, and scored at another temperature."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,6 +19,9 @@ from spatialstudio.science.questions.da_score import score_again
 if TYPE_CHECKING:
     from spatialstudio.application.evaluate.judging import Judging
 
+WORD = re.compile(r"[\w'-]+")
+EXISTENCE = {"there", "is", "are", "a", "an", "the"}
+"""Words of a statement that say no more than that its object exists."""
 BY_HAND = "hand"
 """Source of assertions that the user changed."""
 
@@ -35,16 +39,28 @@ def decompose(judging: "Judging", scene: SceneGraph, reader_id: str) -> Assertio
 
 
 def with_assertion(
-    assertions: Assertions, assertion_id: AssertionId, text: str, question: str
+    assertions: Assertions,
+    assertion_id: AssertionId,
+    text: str,
+    question: str,
+    scene: SceneGraph | None = None,
 ) -> Assertions:
     """Return assertions with one changed.
 
     Another question about the same statement still belongs to its object or relation. A changed
-    statement does not, as it may say something else: only a question answerer answers it, not the
-    detections.
+    statement belongs to the one object that it names; what it says beyond its existence is its
+    attribute, which the detections answer if it is a colour. One that names several objects or none
+    is answered by a question answerer only.
+
+    Args:
+        assertions: The assertions.
+        assertion_id: The one to change.
+        text: Its statement.
+        question: Its question.
+        scene: Scene of the prompt; None if unknown.
     """
     items = tuple(
-        _changed(each, text, question) if each.id == assertion_id else each
+        _changed(each, text, question, scene) if each.id == assertion_id else each
         for each in assertions.items
     )
     return _by_hand(assertions, items)
@@ -84,10 +100,23 @@ def has_log_chances(score: DaScore | None) -> bool:
     return score is not None and any(each.chances is not None for each in score.scores)
 
 
-def _changed(assertion: Assertion, text: str, question: str) -> Assertion:
+def _changed(assertion: Assertion, text: str, question: str, scene: SceneGraph | None) -> Assertion:
     if text == assertion.text:
         return replace(assertion, question=question)
-    return Assertion(id=assertion.id, text=text, question=question, weight=assertion.weight)
+    changed = Assertion(id=assertion.id, text=text, question=question, weight=assertion.weight)
+    named = {
+        each.id: found
+        for each in (scene.mentions if scene else ())
+        if (found := re.search(rf"\b{re.escape(each.head)}\b", text, re.IGNORECASE))
+    }
+    is_about_one = len({found.span() for found in named.values()}) == 1
+    own = assertion.mention_id if assertion.mention_id in named else next(iter(named), None)
+    if own is None or not is_about_one:
+        return changed
+    found = named[own]
+    words = WORD.findall(text[: found.start()] + text[found.end() :])
+    said = " ".join(word for word in words if word.lower() not in EXISTENCE)
+    return replace(changed, mention_id=own, attribute=said)
 
 
 def _by_hand(assertions: Assertions, items: Sequence[Assertion]) -> Assertions:

@@ -120,7 +120,8 @@ class AssertionsPanel(Panel):
 
     def _edit(self, assertion_id: str, text: str, question: str) -> None:
         if (shown := self._assertions) is not None:
-            self._change(with_assertion(shown, AssertionId(assertion_id), text, question))
+            changed = AssertionId(assertion_id)
+            self._change(with_assertion(shown, changed, text, question, self._scene))
 
     def _remove(self, assertion_id: str) -> None:
         if (shown := self._assertions) is not None:

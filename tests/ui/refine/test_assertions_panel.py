@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 
-from spatialstudio.domain.assertion import DA_RECOMMENDED, AssertionScore, DaScore, YesNoChances
+from spatialstudio.domain.assertion import (
+    DA_RECOMMENDED,
+    AssertionKind,
+    AssertionScore,
+    DaScore,
+    YesNoChances,
+)
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.questions.da_score import assertions_of, score_again
@@ -65,10 +71,25 @@ def test_a_changed_question_is_asked_about_the_next_pictures(qtbot, panel, studi
     assert studio.assertions is None
 
 
-def test_a_changed_statement_no_longer_belongs_to_its_object(qtbot, panel, studio):
-    type_in(qtbot, line(panel, "Assertion 1"), "there is a large dog")
+@pytest.mark.parametrize(
+    ("text", "belongs"),
+    [
+        ("a dog is there", ("m1", "", AssertionKind.THING)),
+        ("there is a red dog", ("m1", "red", AssertionKind.ATTRIBUTE)),
+        ("there is no dog", ("m1", "no", AssertionKind.ATTRIBUTE)),
+        ("there is a car", ("m2", "", AssertionKind.THING)),
+        ("it is night", (None, "", AssertionKind.OTHER)),
+        ("the dog faces the car", (None, "", AssertionKind.OTHER)),
+        ("there is a dogfish", (None, "", AssertionKind.OTHER)),
+    ],
+)
+def test_a_changed_statement_belongs_to_the_one_object_that_it_names(
+    qtbot, panel, studio, text, belongs
+):
+    type_in(qtbot, line(panel, "Assertion 1"), text)
     changed = studio.assertions.items[0]
-    assert (changed.text, changed.mention_id) == ("there is a large dog", None)
+    assert changed.text == text
+    assert (changed.mention_id, changed.attribute, changed.kind) == belongs
 
 
 def test_assertions_are_added_and_removed(qtbot, panel, studio):
