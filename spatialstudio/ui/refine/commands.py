@@ -1,4 +1,4 @@
-"""Commands that fix a picture."""
+"""Commands that fix a picture, or redraw a region of it."""
 
 from spatialstudio.ui.framework.command import Command, Menu
 
@@ -19,5 +19,9 @@ COMPARE_WITH_START = Command(
     *("compare_with_start", Menu.RUN, "Compare with the start"),
     tip="Show the picture before the fix next to the open one",
 )
+REDRAW_REGION = Command(
+    *("redraw_region", Menu.RUN, "Redraw a region…"),
+    tip="Draw a region of the open picture again and keep the rest of it",
+)
 
-COMMANDS = (FIX_IT, STOP_FIXING, CONTINUE_FIXING, COMPARE_WITH_START)
+COMMANDS = (FIX_IT, STOP_FIXING, CONTINUE_FIXING, COMPARE_WITH_START, REDRAW_REGION)

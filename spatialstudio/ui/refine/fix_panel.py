@@ -29,6 +29,7 @@ from spatialstudio.ui.refine.fix_presenter import (
     strip_of,
     success_in_words,
 )
+from spatialstudio.ui.refine.region_repair import RegionRepair
 from spatialstudio.ui.run.widgets.result_strip import ResultStrip
 from spatialstudio.ui.widgets.array_images import rgb_image
 from spatialstudio.ui.widgets.builders import action_button, column, flow
@@ -67,6 +68,7 @@ class FixPanel(Panel):
         actions.bind(commands.STOP_FIXING, self._studio.fixing.cancel)
         actions.bind(commands.CONTINUE_FIXING, self._continue)
         actions.bind(commands.COMPARE_WITH_START, self._compare)
+        self._region_repair = RegionRepair(context, self)
         self._buttons = {
             each: action_button(actions[each], kind="primary" if each is commands.FIX_IT else "")
             for each in commands.COMMANDS
@@ -233,10 +235,12 @@ class FixPanel(Panel):
             commands.STOP_FIXING: not is_idle,
             commands.CONTINUE_FIXING: is_idle and fix is not None and not fix.is_over,
             commands.COMPARE_WITH_START: is_idle and is_known,
+            commands.REDRAW_REGION: is_idle and self._region_repair.can_redraw(run),
         }
         for command, is_on in states.items():
             self._context.actions[command].setEnabled(is_on)
-            shown = is_on and (is_failed or command is not commands.FIX_IT)
+            needs_failure = command in (commands.FIX_IT, commands.REDRAW_REGION)
+            shown = is_on and (is_failed or not needs_failure)
             self._buttons[command].setVisible(shown)
 
     def _show_attempts(self, run: OpenRun | None, fix: Fix | None) -> None:
