@@ -45,12 +45,19 @@ WAITING = {
     RunState.DONE: "No picture",
 }
 HIDDEN = "Picture hidden"
+NO_PREVIEW = "The picture appears at the end: this run has no previews"
 FOUND = frozenset({Layer.MASKS, Layer.BOXES})
 
 
 def hue_of(scene: SceneGraph, mention_id: MentionId) -> int:
     """Return a mention's hue, which is the same in all views."""
     return scene.hues[mention_id]
+
+
+def _absent_in_words(run: OpenRun) -> str:
+    """Return why a run has no picture at a step."""
+    is_drawing = run.state is RunState.RUNNING and bool(run.steps)
+    return NO_PREVIEW if is_drawing else WAITING[run.state]
 
 
 def shows_result(run: OpenRun, step: int) -> bool:
@@ -102,7 +109,7 @@ def picture_scene(
         remark=", ".join(filter(None, (brief, _read(event, run, selection, drawn)))),
         brief_remark=brief,
         picture=picture if Layer.PICTURE in layers else None,
-        waiting=tr(WAITING[run.state] if picture is None else HIDDEN),
+        waiting=tr(_absent_in_words(run) if picture is None else HIDDEN),
         maps=drawn,
         masks=_masks(run, words) if at_result and Layer.MASKS in layers else (),
         boxes=_boxes(run) if at_result and Layer.BOXES in layers else (),

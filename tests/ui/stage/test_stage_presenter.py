@@ -192,6 +192,15 @@ def test_a_run_in_the_queue_says_that_it_waits():
     )
 
 
+def test_a_run_without_previews_says_that_its_picture_appears_at_the_end(live):
+    steps = tuple(replace(each, preview=None) for each in live.steps)
+    drawing = replace(live, steps=steps, image=None)
+    loading = replace(drawing, steps=())
+    words = [picture_scene(each, 1, MapSelection(), ALL, "").waiting for each in (loading, drawing)]
+    assert words[0] == "The model is being loaded"
+    assert "no previews" in words[1]
+
+
 def test_tiles_keep_room_for_a_baseline_that_has_not_begun(live):
     waiting = OpenRun(id=live.id, scene=live.scene, request=live.request)
     tiles = word_maps(live, waiting, 1)
