@@ -1,5 +1,6 @@
-"""Saves a plot as an image, a vector graphic or a table."""
+"""Saves a plot as an image, a vector graphic or a table, on white paper in every theme."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,8 +9,12 @@ from PySide6.QtWidgets import QFileDialog
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.palette import Palette
+from spatialstudio.ui.framework.appearance import palette_of
 from spatialstudio.ui.framework.confirmation import file_to_write
 from spatialstudio.ui.framework.toasts import Toasts
+from spatialstudio.ui.framework.window_settings import ThemeChoice
+from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.texts import tr
 
 if TYPE_CHECKING:  # plots are loaded after the first frame
@@ -17,6 +22,8 @@ if TYPE_CHECKING:  # plots are loaded after the first frame
 
 FORMATS = ("png", "svg", "pdf", "csv")
 """File suffixes of the plot formats."""
+GROUNDS = ("surface", "sunken")
+"""Colours under plots on the screen."""
 
 
 def save_plot(toasts: Toasts, plot: "Plot") -> None:
@@ -41,7 +48,7 @@ def save_plot(toasts: Toasts, plot: "Plot") -> None:
 
 
 def write_plot(plot: "Plot", target: Path) -> None:
-    """Write a plot to a file, completely or not at all.
+    """Write a plot to a file in the light colours of other figures, completely or not at all.
 
     Args:
         plot: Plot to save.
@@ -54,7 +61,9 @@ def write_plot(plot: "Plot", target: Path) -> None:
     if ending not in FORMATS:
         message = tr("Plots cannot be saved as {ending}.").format(ending=target.suffix)
         raise ExportError(message, hint=tr("Use .png, .svg, .pdf or .csv."))
-    contents, file = plot.contents(ending), QSaveFile(str(target))
+    with plot.coloured_by(Theme(paper(), plot.theme.icon_folder)):
+        contents = plot.contents(ending)
+    file = QSaveFile(str(target))
     is_written = (
         file.open(QIODevice.OpenModeFlag.WriteOnly)
         and file.write(contents) == len(contents)
@@ -63,3 +72,10 @@ def write_plot(plot: "Plot", target: Path) -> None:
     if not is_written:
         message = tr("{name} cannot be saved.").format(name=target.name)
         raise ExportError(message, hint=tr("Choose another folder, or free some disk space."))
+
+
+def paper() -> Palette:
+    """Return the colours of saved plots: those of the light theme on white."""
+    light = palette_of(ThemeChoice.LIGHT)
+    white = dict.fromkeys(GROUNDS, light.colours["raised"])
+    return replace(light, colours={**light.colours, **white})

@@ -6,7 +6,8 @@ may import this one.
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -285,6 +286,17 @@ class Plot(QFrame):
         """Return where a place of the axis lies on this widget."""
         on_surface: QPoint = self.surface.pos()
         return self.line_at(place).center().toPoint() + on_surface
+
+    @contextmanager
+    def coloured_by(self, theme: Theme) -> Iterator[None]:
+        """Take the colours of another theme for a while; nothing is painted on the screen."""
+        own, self.theme = self.theme, theme
+        self._dress()
+        try:
+            yield
+        finally:
+            self.theme = own
+            self._dress()
 
     def contents(self, ending: str) -> bytes:
         """Return the plot as a file: its picture, its drawing or its values.

@@ -126,4 +126,6 @@ def test_the_plot_says_its_values(qtbot, dialog):
     QApplication.processEvents()
     assert plot.points[0].name in plot.accessibleDescription()
     assert plot.contents("csv").decode().splitlines()[0] == "group,PoS,low,high"
-    assert b"<svg" in plot.contents("svg")
+    drawing = plot.contents("svg")
+    assert b"<svg" in drawing
+    assert b"<image" not in drawing

@@ -15,9 +15,10 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip
 
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.ui.framework.appearance import palette_of
-from spatialstudio.ui.framework.plot_saving import save_plot, write_plot
+from spatialstudio.ui.framework.plot_saving import paper, save_plot, write_plot
 from spatialstudio.ui.framework.toasts import Toasts
 from spatialstudio.ui.framework.window_settings import ThemeChoice
+from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import PlotLine
@@ -317,8 +318,22 @@ def test_a_plot_is_saved_where_the_user_wants_it(plot, tmp_path, monkeypatch, en
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     plot.save_asked.connect(lambda asked: save_plot(toasts, asked))
     action(plot, "Save plot").trigger()
-    assert target.read_bytes() == plot.contents(ending)
+    with plot.coloured_by(Theme(paper(), plot.theme.icon_folder)):
+        assert target.read_bytes() == plot.contents(ending)
     assert [toast.message for toast in toasts.earlier] == [f"Wrote mine.{ending}."]
+
+
+@pytest.mark.parametrize("choice", [ThemeChoice.LIGHT, ThemeChoice.DARK, ThemeChoice.HIGH_CONTRAST])
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_a_saved_plot_is_light_in_every_theme(plot, theme, tmp_path, choice, ending):
+    write_plot(plot, tmp_path / f"light.{ending}")
+    theme.use(palette_of(choice))
+    before = plot.grab().toImage()
+    write_plot(plot, tmp_path / f"saved.{ending}")
+    assert plot.grab().toImage() == before
+    assert (tmp_path / f"saved.{ending}").read_bytes() == (
+        tmp_path / f"light.{ending}"
+    ).read_bytes()
 
 
 def test_a_plot_that_cannot_be_written_is_reported(plot, tmp_path, monkeypatch):

@@ -125,8 +125,8 @@ class RiskPlot(SharePlot):
         self._is_held = False
         self._curve = PlotLine(antialias=True)
         self._row.add(self._curve)
-        self._dot = pg.ScatterPlotItem(size=DOT + 5, symbol="o")
-        self._dots = pg.ScatterPlotItem(size=DOT, symbol="o")
+        self._dot = pg.ScatterPlotItem(size=DOT + 5, symbol="o", useCache=False)
+        self._dots = pg.ScatterPlotItem(size=DOT, symbol="o", useCache=False)
         self._row.add(self._dots, z=1)
         self._row.add(self._dot, z=2)
         self.setCursor(Qt.CursorShape.PointingHandCursor)

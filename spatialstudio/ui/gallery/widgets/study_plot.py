@@ -36,7 +36,7 @@ class StudyPlot(Plot):
         self._number = self._by = ""
         self._row = self.add_row()
         self._bars = pg.ErrorBarItem()
-        self._dots = pg.ScatterPlotItem(symbol="s", pxMode=True)
+        self._dots = pg.ScatterPlotItem(symbol="s", pxMode=True, useCache=False)
         self._row.add(self._bars)
         self._row.add(self._dots, z=1)
         self._axes = {side: pg.AxisItem(side) for side in ("left", "bottom")}

@@ -100,12 +100,17 @@ class StepRow:
     """
 
     def __init__(self, plot: Plot, scale: Scale) -> None:
-        self.theme = plot.theme
+        self._plot = plot
         self.scale = scale
         self.row = plot.add_row(scale.low, scale.high)
         self._span = pg.LinearRegionItem(movable=False)
         self._span.hide()
         self.row.add(self._span, BEHIND)
+
+    @property
+    def theme(self) -> Theme:
+        """Colours of the chart."""
+        return self._plot.theme
 
     @property
     def area(self) -> QRectF:
@@ -351,8 +356,8 @@ class GuidanceTrack(StepRow):
         self._marks: tuple[GuidanceMark, ...] = ()
         self._bars = Bars()
         self._losses = PlotLine(antialias=True)
-        self._spots = pg.ScatterPlotItem(pxMode=True)
-        self._clips = pg.ScatterPlotItem(pxMode=True, symbol="t")
+        self._spots = pg.ScatterPlotItem(pxMode=True, useCache=False)
+        self._clips = pg.ScatterPlotItem(pxMode=True, symbol="t", useCache=False)
         self._names = [QGraphicsSimpleTextItem() for _ in range(2)]
         for name in self._names:
             plot.surface.scene().addItem(name)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QGraphicsSimpleTextItem
 
 from spatialstudio.ui.framework.appearance import palette_of
+from spatialstudio.ui.framework.plot_saving import write_plot
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.inspect.widgets.pos_chart import PosChart, step_ticks
 from spatialstudio.ui.inspect.widgets.pos_curve import (
@@ -75,6 +76,13 @@ def test_the_labels_left_of_the_chart_are_not_clipped(chart):
     named = {item.text(): item.sceneBoundingRect().left() for item in items if item.isVisible()}
     assert named.keys() >= {"loss", "step size", "step"}
     assert min(named.values()) >= 0
+
+
+def test_a_saved_chart_is_light_in_the_dark_theme(chart, theme, tmp_path):
+    write_plot(chart, tmp_path / "light.svg")
+    theme.use(palette_of(ThemeChoice.DARK))
+    write_plot(chart, tmp_path / "dark.svg")
+    assert (tmp_path / "dark.svg").read_bytes() == (tmp_path / "light.svg").read_bytes()
 
 
 def over(chart, step, height=HEIGHT):
