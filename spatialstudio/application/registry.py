@@ -15,6 +15,7 @@ from typing import Any, cast
 from spatialstudio.domain.audit import AuditFiles
 from spatialstudio.domain.audit_figures import AuditFigures
 from spatialstudio.domain.audit_session import VoteJournals
+from spatialstudio.domain.benchmark_figures import BenchmarkFigures
 from spatialstudio.domain.benchmark_ports import BenchmarkFiles
 from spatialstudio.domain.cluster import Cluster
 from spatialstudio.domain.errors import (
@@ -221,6 +222,10 @@ class Registry:
     def benchmark_files(self, adapter_id: str) -> BenchmarkFiles:
         """Return a writer of a benchmark's files."""
         return cast("BenchmarkFiles", self._get("benchmark_files", adapter_id))
+
+    def benchmark_figures(self, adapter_id: str) -> BenchmarkFigures:
+        """Return the drawer of figures of benchmarks."""
+        return cast("BenchmarkFigures", self._get("benchmark_figures", adapter_id))
 
     def cluster(self, adapter_id: str) -> Cluster:
         """Return a cluster that runs jobs."""

@@ -3,8 +3,6 @@
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -27,6 +25,11 @@ from spatialstudio.application.benchmark.report import (
     read_methods,
     read_pictures,
 )
+from spatialstudio.application.benchmark.report_figures import (
+    FIGURE_SUFFIXES,
+    ReportFigure,
+    figure_drawer,
+)
 from spatialstudio.application.benchmark.report_files import (
     TERA,
     comparison_answer,
@@ -47,181 +50,24 @@ from spatialstudio.application.evaluate.judging import RECORDS_ID
 from spatialstudio.application.evaluate.recorded_runs import StudiedPicture
 from spatialstudio.application.gallery.exports import check_targets
 from spatialstudio.application.studio import Studio
+from spatialstudio.cli.benchmark_options import GENERATED, NEW_METHODS
 from spatialstudio.cli.interrupts import at_stop
 from spatialstudio.cli.judging import OpenStudio, figures_in_words
-from spatialstudio.cli.options import add_command, add_overwrite
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.benchmark_plan import (
-    REFINE,
     PlanEstimate,
     PromptSetPlan,
     PromptSource,
     new_method,
 )
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.benchmark.figures import Comparison
-from spatialstudio.science.benchmark.opse import ERROR
-from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
 CLOSING_S = 5.0
 """Time that a cluster on this machine takes to end."""
 GIGABYTE = 10**9
 MINUTE_S, HOUR_S = 60, 3600
-DEFAULT_METHODS = f"{UNGUIDED},layout"
-NEW_METHODS = (UNGUIDED, *(each.id for each in GUIDANCE_METHODS), REFINE)
-GENERATED = tuple(each.value for each in PromptSource if not each.needs_file)
-
-
-def add_benchmark_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
-    """Add the actions of the command ``benchmark``."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    add = partial(add_command, actions, parents=[shared])
-    _add_plan(add("plan", "write or check a plan, and estimate it"))
-    run = add("run", "draw and judge the pictures of a plan")
-    run.add_argument("plan", type=Path, metavar="PLAN", help="plan file (TOML)")
-    run.add_argument(
-        "--out", type=Path, metavar="DIR", required=True, help="folder of the benchmark"
-    )
-    run.add_argument("--smoke", action="store_true", help="draw two pictures only")
-    add_overwrite(run)
-    _add_engines(run)
-    resume = add("resume", "go on with an interrupted or paused benchmark")
-    _add_folder(resume)
-    resume.add_argument(
-        "--retry",
-        metavar="CAUSE",
-        nargs="?",
-        const="",
-        help="try failed pictures again: all, or those whose cause contains this text",
-    )
-    _add_engines(resume)
-    _add_folder(add("status", "show progress and failures by cause"))
-    pause = add("pause", "pause a benchmark that another process runs")
-    _add_folder(pause)
-    pause.add_argument(
-        "--drain", action="store_true", help="end after the pictures in progress instead"
-    )
-
-    _add_report_options(add)
-
-
-def _add_report_options(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
-    report = add("report", "report on benchmarks or recorded SpatialBench-UC runs")
-    _add_folders(report)
-    report.add_argument(
-        "--out",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"write the report as {', '.join(REPORT_SUFFIXES)}; may be repeated",
-    )
-    report.add_argument(
-        "--tables",
-        type=Path,
-        metavar="DIR",
-        help="write the tables of the SpatialBench-UC release with a row per method",
-    )
-    report.add_argument(
-        "--corrupt-masks",
-        action="store_true",
-        help="measure PSE on corrupted masks of the stored pictures, too",
-    )
-    add_overwrite(report)
-    _add_folders(add("compare", "compare every two methods on the same prompts and seeds"))
-    choose = add("choose", "choose the best method from stored scores, with few of them (OPSE)")
-    _add_folders(choose)
-    _add_value(choose, "--value", "pass", "score of a picture")
-    choose.add_argument("--seed", type=int, default=0, help="order of prompts (default: 0)")
-    choose.add_argument(
-        "--published", action="store_true", help="replay the published procedure instead"
-    )
-
-
-def _add_folders(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "folders",
-        type=Path,
-        nargs="+",
-        metavar="DIR",
-        help="benchmarks, or run folders of SpatialBench-UC",
-    )
-    parser.add_argument(
-        "--evaluation",
-        metavar="NAME",
-        default="",
-        help='folder of the verdicts in each run, as "eval_precal_20260116_113552" (default: eval)',
-    )
-
-
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of the benchmark")
-
-
-def _add_value(parser: argparse.ArgumentParser, option: str, default: str, text: str) -> None:
-    parser.add_argument(option, choices=("pse", "pass", "visor"), default=default, help=text)
-    parser.add_argument(
-        "--error",
-        type=float,
-        default=ERROR,
-        help="largest probability of dropping the best method (default: %(default)s)",
-    )
-
-
-def _add_engines(parser: argparse.ArgumentParser) -> None:
-    _add_value(
-        parser, "--choose", "", "draw only until the best method by this score is certain (OPSE)"
-    )
-    parser.add_argument(
-        "--executor",
-        choices=[each.value for each in Executor],
-        default=Executor.LOCAL.value,
-        help="where engines run: this machine, or a Ray cluster (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--address",
-        default="",
-        help='address of the Ray cluster, as "auto" or "host:6379" (default: a Ray on this machine '
-        "that ends with the run)",
-    )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=0,
-        metavar="N",
-        help="number of engines (default: 1; with Ray one per GPU, or per machine without GPUs)",
-    )
-    parser.add_argument(
-        "--devices",
-        metavar="IDS",
-        default="",
-        help='one engine process per device, as "cuda:0,cuda:1"',
-    )
-
-
-def _add_plan(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("plan", type=Path, metavar="PLAN", help="plan file (TOML)")
-    parser.add_argument(
-        "--new", action="store_true", help="write a plan with the following sets and methods"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        choices=GENERATED,
-        help=f"prompt set of a new plan; may be repeated (default: {GENERATED[0]})",
-    )
-    parser.add_argument(
-        "--methods",
-        default=DEFAULT_METHODS,
-        metavar="IDS",
-        help=f"methods of a new plan: {', '.join(NEW_METHODS)} (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seeds", default="0-3", help='seeds of a new plan, as "0-3" (default: %(default)s)'
-    )
-    add_overwrite(parser)
 
 
 def benchmark(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -346,12 +192,7 @@ def pause(options: argparse.Namespace, studio: Studio) -> int:
 
 def report(options: argparse.Namespace, studio: Studio) -> int:
     """Report on methods; write the report to files."""
-    if wrong := [path for path in options.out if path.suffix not in REPORT_SUFFIXES]:
-        raise SettingsError(
-            f'A report cannot be written as "{wrong[0].name}".',
-            hint=f"Choose {', '.join(REPORT_SUFFIXES)}.",
-        )
-    check_targets([path for path in options.out if path.exists()], overwrite=options.overwrite)
+    _check_out(options, "A report", (*REPORT_SUFFIXES, *FIGURE_SUFFIXES))
     methods = _methods(options, studio)
     made = full_report(methods, lambda each: _pictures(each, options, studio))
     reports, comparisons = made.reports, made.comparisons
@@ -359,8 +200,14 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
     if options.tables is not None:
         tables = {each.name: each.report for each in reports}
         files.write_tables(tables, options.tables, overwrite=options.overwrite)
+    figure, title = ReportFigure(options.figure), _title(options)
     for path in options.out:
-        write_report(made, options.folders, path, files)
+        if path.suffix in FIGURE_SUFFIXES:
+            drawer = figure_drawer(studio)
+            drawn = drawer.report(figure, reports, title, path.suffix[1:])
+            files.write(path, drawn.content)
+        else:
+            write_report(made, options.folders, path, files)
     if options.json:
         show_json(report_answer(reports, comparisons))
     else:
@@ -368,6 +215,25 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
         show_lines(_comparison_lines(comparisons))
         show_lines(f"Wrote {path}" for path in options.out)
     return 0
+
+
+def _check_out(options: argparse.Namespace, what: str, suffixes: Sequence[str]) -> None:
+    """Check the files to write.
+
+    Raises:
+        SettingsError: A suffix is unknown.
+        TargetExists: A file exists and may not be replaced.
+    """
+    if wrong := [path for path in options.out if path.suffix not in suffixes]:
+        raise SettingsError(
+            f'{what} cannot be written as "{wrong[0].name}".',
+            hint=f"Choose {', '.join(suffixes)}.",
+        )
+    check_targets([path for path in options.out if path.exists()], overwrite=options.overwrite)
+
+
+def _title(options: argparse.Namespace) -> str:
+    return ", ".join(folder.resolve().name for folder in options.folders)
 
 
 def _methods(options: argparse.Namespace, studio: Studio) -> tuple[MethodResults, ...]:
@@ -396,10 +262,15 @@ def compare(options: argparse.Namespace, studio: Studio) -> int:
 
 def choose(options: argparse.Namespace, studio: Studio) -> int:
     """Choose the best method from stored scores."""
+    _check_out(options, "A choice", FIGURE_SUFFIXES)
     methods = _methods(options, studio)
     chosen = choose_method(
         methods, options.value, options.error, options.seed, is_published=options.published
     )
+    drawer, files = figure_drawer(studio), studio.registry.benchmark_files(FILES_ID)
+    for path in options.out:
+        drawn = drawer.race(chosen, options.value, options.error, _title(options), path.suffix[1:])
+        files.write(path, drawn.content)
     pulls = dict(zip(chosen.names, chosen.choice.pulls, strict=True))
     name = chosen.names[chosen.choice.best]
     if options.json:
@@ -411,6 +282,7 @@ def choose(options: argparse.Namespace, studio: Studio) -> int:
     show_lines(f"  {each}: {count} {unit}" for each, count in pulls.items())
     if not (options.published or chosen.choice.is_certain):
         show_lines([f"  The scores do not decide with an error of {options.error:g}."])
+    show_lines(f"Wrote {path}" for path in options.out)
     return 0
 
 
@@ -433,6 +305,8 @@ def _report_lines(report: MethodReport) -> Iterator[str]:
             f"  counterfactual pairs by seed: {pairs.both_pass} both pass, {pairs.one_sided} one "
             f"sided, {pairs.both_fail} both fail, {pairs.undecidable} undecidable"
         )
+    else:
+        yield "  counterfactual pairs by seed: none"
     if report.order is not None:
         yield f"  order bias {report.order.difference.text}, p {report.order.test.exact_p:.3g}"
     for name, own in report.by_relation.items():

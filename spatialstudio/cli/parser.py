@@ -9,7 +9,7 @@ from typing import NoReturn
 from spatialstudio.application.evaluate.metrics import METRICS, published_faults
 from spatialstudio.application.plugins import adapter_ids
 from spatialstudio.cli.audit import add_audit_options
-from spatialstudio.cli.benchmark import add_benchmark_options
+from spatialstudio.cli.benchmark_options import add_benchmark_options
 from spatialstudio.cli.doctor import app_version
 from spatialstudio.cli.drawing import add_drawing_options, add_extractor
 from spatialstudio.cli.figures import add_figure_options

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Protocol
 
-from spatialstudio.domain.export import ExportFile, ExportLook
+from spatialstudio.domain.export import ExportFile, ExportLook, FigureCaption
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.verdict import Outcome
@@ -212,19 +212,6 @@ class BinaryFigures:
         """Harmonic mean of precision and recall, [0, 1]."""
         wrong = self.false_positive + self.false_negative
         return _share(2 * self.true_positive, 2 * self.true_positive + wrong)
-
-
-@frozen
-class FigureCaption:
-    """The caption of a figure.
-
-    Attributes:
-        title: For screen readers and the file's metadata.
-        lines: What it shows, with numbers of samples and settings.
-    """
-
-    title: str
-    lines: tuple[str, ...]
 
 
 @frozen

@@ -130,6 +130,19 @@ class ExportFile:
     caption: str = ""
 
 
+@frozen
+class FigureCaption:
+    """The caption of a figure.
+
+    Attributes:
+        title: For screen readers and the file's metadata.
+        lines: What it shows, with numbers of samples and settings.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+
+
 @frozen(eq=False)
 class ExportedRun:
     """The input of exporters for one run. Created by the application.

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.adapters.exports.audit_plot import build as build_audit_figures
+from spatialstudio.adapters.exports.benchmark_plot import build as build_benchmark_figures
 from spatialstudio.adapters.exports.exporter import build as build_exporter
 from spatialstudio.adapters.hub.hub import build as build_hub
 from spatialstudio.adapters.images import build as build_images
@@ -156,6 +157,7 @@ class FakeRegistry(Registry):
             "perception_catalog": lambda _: self.perception_shelf_made,
             "records": build_records,
             "benchmark_files": build_benchmark_files,
+            "benchmark_figures": build_benchmark_figures,
             "audit_files": build_audit_files,
             "audit_figures": build_audit_figures,
             "vote_journals": build_vote_journals,

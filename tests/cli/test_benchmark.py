@@ -1,7 +1,9 @@
 """The command benchmark."""
 
 import json
+from xml.etree import ElementTree
 
+SVG = "{http://www.w3.org/2000/svg}"
 PLAN = """\
 name = "Two methods"
 seeds = "0-1"
@@ -138,6 +140,27 @@ def test_a_benchmark_is_reported_compared_and_chosen_from(terminal, tmp_path):
     assert again.code != 0
     assert json.loads(compared.out)["comparisons"][0]["first"] == "plain"
     assert json.loads(chosen.out)["scores"] == 4
+
+
+def test_figures_of_a_report_and_of_a_choice_are_written(terminal, tmp_path):
+    plan, out = plan_in(tmp_path), tmp_path / "out"
+    terminal("benchmark", "run", plan, "--out", out)
+    rates, best, race = (tmp_path / name for name in ("rates.svg", "best.svg", "race.pdf"))
+
+    terminal("benchmark", "report", out, "--out", rates)
+    terminal("benchmark", "report", out, "--as", "best-of-n", "--out", best)
+    chosen = terminal("benchmark", "choose", out, "--value", "pse", "--out", race)
+    again = terminal("benchmark", "choose", out, "--out", race)
+
+    assert "PASS over decided" in texts_of(rates)
+    assert {"Mean of the best by pass", "plain", "psg"} <= texts_of(best)
+    assert race.read_bytes().startswith(b"%PDF")
+    assert f"Wrote {race}" in chosen.out
+    assert again.code != 0
+
+
+def texts_of(drawing):
+    return {"".join(each.itertext()) for each in ElementTree.parse(drawing).iter(f"{SVG}text")}
 
 
 def test_a_report_has_a_known_ending(terminal, tmp_path):

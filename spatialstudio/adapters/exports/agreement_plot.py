@@ -3,8 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from math import isnan
 
-from spatialstudio.adapters.exports.figure_parts import LARGE, LINE_HEIGHT, MARGIN, NORMAL, SMALL
-from spatialstudio.adapters.exports.lettering import elided, width_of, wrap_lines
+from spatialstudio.adapters.exports.figure_parts import (
+    LARGE,
+    LINE_HEIGHT,
+    MARGIN,
+    NORMAL,
+    SMALL,
+    with_caption,
+)
+from spatialstudio.adapters.exports.lettering import elided, width_of
 from spatialstudio.adapters.exports.paper_figure import ticks_up_to
 from spatialstudio.domain.audit_figures import AgreementFigure, HeatMap, IntervalGroup
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Point, Text, box
@@ -37,19 +44,7 @@ def agreement_drawing(figure: AgreementFigure, look: ExportLook) -> Drawing:
     if figure.groups:
         items += _intervals(figure.groups, look, (MARGIN, top), room)
         top += LINE_HEIGHT * (sum(len(each.rows) + 2 for each in figure.groups)) + AXIS
-    top += LINE_HEIGHT
-    lines = [line for text in figure.caption.lines for line in wrap_lines(text, WIDTH, SMALL)]
-    items += (
-        Text(at=(MARGIN, top + LINE_HEIGHT * place), text=line, colour=muted, size=SMALL)
-        for place, line in enumerate(lines)
-    )
-    return Drawing(
-        width=2 * MARGIN + WIDTH,
-        height=top + LINE_HEIGHT * len(lines) + MARGIN / 2,
-        ground=look.palette.colours["raised"],
-        items=tuple(items),
-        title=figure.caption.title,
-    )
+    return with_caption(items, figure.caption, look, 2 * MARGIN + WIDTH, top)
 
 
 def _names(groups: Sequence[IntervalGroup]) -> Iterator[str]:

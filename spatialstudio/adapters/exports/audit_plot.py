@@ -5,18 +5,18 @@ from math import ceil
 from pathlib import Path
 
 from spatialstudio.adapters.exports.agreement_plot import agreement_drawing
-from spatialstudio.adapters.exports.figure_parts import LARGE, LINE_HEIGHT, MARGIN, SMALL
-from spatialstudio.adapters.exports.lettering import wrap_lines
+from spatialstudio.adapters.exports.figure_parts import (
+    LARGE,
+    LINE_HEIGHT,
+    MARGIN,
+    SMALL,
+    with_caption,
+)
 from spatialstudio.adapters.exports.paper_figure import ticks_up_to
 from spatialstudio.adapters.exports.write_figure import figure_file
-from spatialstudio.domain.audit_figures import (
-    AgreementFigure,
-    FigureCaption,
-    ReliabilityBin,
-    RiskPoint,
-)
+from spatialstudio.domain.audit_figures import AgreementFigure, ReliabilityBin, RiskPoint
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Point, Text, box
-from spatialstudio.domain.export import ExportFile, ExportLook
+from spatialstudio.domain.export import ExportFile, ExportLook, FigureCaption
 from spatialstudio.domain.ports import Surroundings
 
 SIDE = 200.0
@@ -182,18 +182,5 @@ def _axes(across: str, down: str, most: float, look: ExportLook) -> Iterator[Ite
 
 
 def _captioned(items: Sequence[Item], caption: FigureCaption, look: ExportLook) -> Drawing:
-    width = 2 * MARGIN + LABELS + SIDE
-    top = MARGIN + SIDE + 4 * LINE_HEIGHT
-    lines = [line for text in caption.lines for line in wrap_lines(text, width - 2 * MARGIN, SMALL)]
-    muted = look.palette.colours["muted"]
-    written = tuple(
-        Text(at=(MARGIN, top + LINE_HEIGHT * number), text=line, colour=muted, size=SMALL)
-        for number, line in enumerate(lines)
-    )
-    return Drawing(
-        width=width,
-        height=top + LINE_HEIGHT * len(lines) + MARGIN / 2,
-        ground=look.palette.colours["raised"],
-        items=(*items, *written),
-        title=caption.title,
-    )
+    width, height = 2 * MARGIN + LABELS + SIDE, MARGIN + SIDE + 3 * LINE_HEIGHT
+    return with_caption(items, caption, look, width, height)

@@ -26,7 +26,7 @@ from spatialstudio.domain.drawing import (
     Text,
     box,
 )
-from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.export import ExportedRun, ExportLook, FigureCaption
 from spatialstudio.domain.generation import UNGUIDED, StepEvent, moment_read
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
 from spatialstudio.domain.scene import MentionId, ObjectMention, RelationId
@@ -206,8 +206,17 @@ def captioned(
         height: Height of the figure, points.
         texts: Caption texts; empty for the run's prompt and settings.
     """
-    label, room = texts or caption(run), width - 2 * MARGIN
-    lines = [line for text in label if text for line in wrap_lines(text, room, SMALL)]
+    lines = texts or caption(run)
+    title = run.record.request.scene.prompt.text
+    return with_caption(items, FigureCaption(title=title, lines=lines), look, width, height)
+
+
+def with_caption(
+    items: Sequence[Item], caption: FigureCaption, look: ExportLook, width: float, height: float
+) -> Drawing:
+    """Add a caption below the items of a figure, which is ``width`` wide and ends at ``height``."""
+    room = width - 2 * MARGIN
+    lines = [line for text in caption.lines if text for line in wrap_lines(text, room, SMALL)]
     muted = look.palette.colours["muted"]
     written = tuple(
         Text(at=(MARGIN, height + LINE_HEIGHT * (i + 1)), text=line, colour=muted, size=SMALL)
@@ -218,7 +227,7 @@ def captioned(
         height=height + LINE_HEIGHT * len(lines) + MARGIN,
         ground=look.palette.colours["raised"],
         items=(*items, *written),
-        title=run.record.request.scene.prompt.text,
+        title=caption.title,
     )
 
 

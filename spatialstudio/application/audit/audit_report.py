@@ -10,13 +10,12 @@ from spatialstudio.application.audit.human_study import MetricReport
 from spatialstudio.domain.audit_figures import (
     OUTCOMES,
     AgreementFigure,
-    FigureCaption,
     HeatMap,
     IntervalGroup,
     RiskPoint,
 )
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import ExportFile
+from spatialstudio.domain.export import ExportFile, FigureCaption
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval, three_digits

@@ -11,6 +11,7 @@ from spatialstudio.domain.benchmark import OutcomeCounts, PairCounts
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.interval import Interval
 from spatialstudio.science.benchmark.figures import Comparison, Rates
+from spatialstudio.science.statistics.intervals import share_interval
 
 HEADER = ("method", "group", "name", "figure", "value", "low", "high", "n")
 Line = tuple[object, ...]
@@ -102,10 +103,12 @@ def _count_figures(
 
 
 def _pair_figures(name: str, counts: PairCounts) -> Iterator[tuple[str, str, str, Any]]:
+    """Yield the number of pairs and their outcomes; outcomes are None without pairs."""
+    yield "counterfactual", name, "pairs", counts.pairs
     for figure, count in asdict(counts).items():
-        yield "counterfactual", name, figure, count
-    if counts.pairs:
-        yield "counterfactual", name, "both_pass_rate", counts.both_pass / counts.pairs
+        yield "counterfactual", name, figure, count if counts.pairs else None
+    rate = share_interval(counts.both_pass, counts.pairs)
+    yield "counterfactual", name, "both_pass_rate", rate
 
 
 def _plain(value: float) -> float | None:
@@ -160,7 +163,7 @@ def report_latex(reports: Sequence[MethodReport]) -> str:
             *map(_latex_share, (report.all.pass_all, report.all.pass_decided, report.all.coverage)),
             f"{100 * report.report.best_of.pass_rate_all:.1f}",
             f"{100 * report.report.all_of.pass_rate_all:.1f}",
-            f"{100 * pairs.both_pass / pairs.pairs:.1f}" if pairs.pairs else "--",
+            f"{100 * pairs.both_pass / pairs.pairs:.1f}" if pairs.pairs else "none ($n = 0$)",
         ]
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -100,6 +101,23 @@ def test_csv_json_and_latex_hold_the_same_rates(results):
     assert float(rate["low"]) < float(rate["value"]) < float(rate["high"])
     assert len(figures) == len(lines)
     assert f"plain & {100 * reports[0].all.pass_all.value:.1f} [" in report_latex(reports)
+
+
+def test_counterfactual_pairs_that_do_not_exist_have_no_outcomes(results):
+    whole = read_methods([results], RECORDS)[0]
+    one = replace(whole, samples=whole.samples[:1])
+
+    lines = list(csv.DictReader(StringIO(report_csv([report_on_method(one)]))))
+    pairs = {
+        line["figure"]: (line["value"], line["n"])
+        for line in lines
+        if (line["group"], line["name"]) == ("counterfactual", "by_seed")
+    }
+
+    assert pairs["pairs"] == ("0", "")
+    assert pairs["both_pass"] == pairs["both_fail"] == ("", "")
+    assert pairs["both_pass_rate"] == ("", "0")
+    assert "none ($n = 0$)" in report_latex([report_on_method(one)])
 
 
 def test_html_is_one_file_that_links_existing_pictures(results, tmp_path):
