@@ -17,6 +17,7 @@ from spatialstudio.application.benchmark.export_report import (
 from spatialstudio.application.benchmark.gather import write_results
 from spatialstudio.application.benchmark.method_race import MethodRace, score_reader
 from spatialstudio.application.benchmark.open_items import FILES_ID, items_in, store_in
+from spatialstudio.application.benchmark.picture_times import learn_times, with_times
 from spatialstudio.application.benchmark.plan_file import write_plan
 from spatialstudio.application.benchmark.report import (
     MethodReport,
@@ -88,6 +89,7 @@ def plan(options: argparse.Namespace, studio: Studio) -> int:
     studio.bus.subscribe(studio.estimates.apply_event)
     studio.start()
     estimate = benchmarks.estimate(opened, options.plan.parent)
+    estimate = with_times(estimate, opened, studio.paths.cache)
     if options.json:
         methods = [each.name for each in opened.plan.methods]
         show_json({"plan": str(options.plan), "methods": methods, **asdict(estimate)})
@@ -121,7 +123,7 @@ def _plan_lines(opened: OpenPlan, estimate: PlanEstimate) -> Iterator[str]:
         messages = dict.fromkeys(item.error.message for item in opened.items if item.error)
         yield from (f"    {message}" for message in messages)
     most = "at most " if any(each.refine for each in plan.methods) else ""
-    time = "unknown until pictures are drawn" if estimate.seconds is None else ""
+    time = "unknown until the first picture" if estimate.seconds is None else ""
     yield f"  time    {time or most + duration_in_words(estimate.seconds or 0)}"
     yield (
         f"  disk    {most}{estimate.disk_bytes / GIGABYTE:.2f} GB of "
@@ -375,6 +377,7 @@ def _work(
         runner = BenchmarkRunner(items, studio.storage.store, workers.all, _show_progress_of)
         progress = runner.run(retry=retry, only_smoke=is_smoke, race=race)
     names = write_results(items)
+    learn_times(items, studio.paths.cache)
     failures = failures_of(items)
     if options.json:
         answer = {"done": progress.done, "failed": progress.failed, "total": progress.total}

@@ -153,6 +153,14 @@ class CellTable:
         """(N,) whether a cell has an outcome."""
         return np.isin(self.state, JUDGED)
 
+    @property
+    def is_left(self) -> Truth:
+        """(N,) whether a cell is still to be drawn or judged; without relations, to be drawn."""
+        _, prompt, _ = self.grid.places()
+        has_relations = np.array([bool(each) for each in self.grid.relations], bool)[prompt]
+        is_unjudged = (self.state == CellState.DRAWN) & has_relations
+        return (self.state == CellState.WAITING) | is_unjudged
+
     def count(self, state: CellState) -> int:
         """Return the number of cells in a state."""
         return int((self.state == state).sum())

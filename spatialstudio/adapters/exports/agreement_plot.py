@@ -33,7 +33,7 @@ AXIS = 2 * LINE_HEIGHT
 
 def agreement_drawing(figure: AgreementFigure, look: ExportLook) -> Drawing:
     """Draw the matrix above the intervals, and the caption below."""
-    matrix, muted = figure.heat_map, look.palette.colours["muted"]
+    matrix = figure.heat_map
     labels = [*(matrix.rows if matrix else ()), *_names(figure.groups)]
     room = min(max((width_of(each, SMALL) for each in labels), default=0.0), MOST_LABEL)
     items: list[Item] = []

@@ -239,6 +239,7 @@ def draw(
     from spatialstudio.application.benchmark.gather import write_results
     from spatialstudio.application.benchmark.method_race import MethodRace, score_reader
     from spatialstudio.application.benchmark.open_items import items_in
+    from spatialstudio.application.benchmark.picture_times import learn_times
     from spatialstudio.application.benchmark.runner import BenchmarkRunner, failures_of
 
     try:
@@ -259,6 +260,7 @@ def draw(
             )
             begin(runner)
             runner.run(retry=retry, only_smoke=order.only_smoke, race=race)
+        learn_times(items, studio.paths.cache)
         if runner.is_cancelled:
             raise Cancelled  # noqa: TRY301 - it may also come from an item in progress
         write_results(items)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spatialstudio.application.benchmark.benchmarks import OpenPlan, benchmarks_of
 from spatialstudio.application.benchmark.open_items import store_in
+from spatialstudio.application.benchmark.picture_times import with_times
 from spatialstudio.application.benchmark.result_store import PLAN_FILE
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.benchmark_plan import BenchmarkPlan, PlanEstimate
@@ -65,7 +66,7 @@ def check_plan(open_studio: Callable[[], Studio], text: str, folder: Path) -> Ch
         errors = (item.error.message for item in opened.items if item.error)
         return CheckedPlan(
             plan=opened.plan,
-            estimate=benchmarks.estimate(opened, folder),
+            estimate=with_times(benchmarks.estimate(opened, folder), opened, studio.paths.cache),
             costs=_costs(opened, studio),
             problems=tuple(dict.fromkeys(errors)),
         )

@@ -1,7 +1,8 @@
 """Opens benchmarks and follows their results in the background, whichever process draws them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ class BenchmarkView:
         judges: Name of the judge set whose verdicts are shown.
         table: Its cells.
         held: "pause" or "drain" while its process is asked to; empty otherwise.
+        expected: Seconds per picture in earlier benchmarks, by method; unknown ones lack.
     """
 
     folder: Path
@@ -45,6 +47,7 @@ class BenchmarkView:
     judges: str
     table: CellTable
     held: str = ""
+    expected: Mapping[str, float] = field(default_factory=dict)
 
 
 @frozen(eq=False)
@@ -120,10 +123,13 @@ class BenchmarkMonitor(CancellableJob):
 
     def _follow(self, folder: Path, judges: str, flag: CancelFlag) -> None:
         from spatialstudio.application.benchmark.open_items import items_in
+        from spatialstudio.application.benchmark.picture_times import expected_seconds, read_times
 
         try:
             with closing(self.open_studio()) as studio:
-                for view in _views(items_in(studio, folder), judges, flag):
+                items = items_in(studio, folder)
+                expected = expected_seconds(items.opened, read_times(studio.paths.cache))
+                for view in _views(items, judges, expected, flag):
                     flag.raise_if_cancelled()
                     self.view = view
                     self._publish(BenchmarkChanged(view=view))
@@ -131,14 +137,22 @@ class BenchmarkMonitor(CancellableJob):
             self._publish(BenchmarkRefused(folder=folder, error=report_on(error, OPENING)))
 
 
-def _views(items: "ItemFiles", judges: str, flag: CancelFlag) -> Iterator[BenchmarkView]:
+def _views(
+    items: "ItemFiles", judges: str, expected: Mapping[str, float], flag: CancelFlag
+) -> Iterator[BenchmarkView]:
     """Yield the first view, then one after each change until the flag is set."""
     from spatialstudio.application.benchmark.follow_results import ResultFollower
 
     plan, store = items.opened.plan, items.store
     judged_by = next((each for each in plan.judges if each.name == judges), plan.judges[0])
     follower = ResultFollower(items, judged_by)
-    view = partial(BenchmarkView, folder=store.folder, plan=plan, judges=judged_by.name)
+    view = partial(
+        BenchmarkView,
+        folder=store.folder,
+        plan=plan,
+        judges=judged_by.name,
+        expected=expected,
+    )
     held: str | None = None
     while not flag.is_cancelled:
         for table in follower.read(flag.raise_if_cancelled):

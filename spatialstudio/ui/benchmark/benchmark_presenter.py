@@ -77,8 +77,12 @@ def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
         if any(each.refine for each in plan.methods):
             words = tr("Time: at most {time} with one worker")
         time = words.format(time=duration_in_words(seconds))
+    elif estimate.seconds is not None:
+        time = tr("Time: {time} with one worker, as in earlier benchmarks").format(
+            time=duration_in_words(estimate.seconds)
+        )
     else:
-        time = tr("Time: unknown until a picture of each kind is drawn")
+        time = tr("Time: unknown until the first picture")
     disk = tr("disk: {size} of {free} free").format(
         size=size_in_words(estimate.disk_bytes), free=size_in_words(estimate.free_bytes)
     )
@@ -103,24 +107,59 @@ def run_in_words(
     """Return the state of the process that draws the open benchmark."""
     if view is None:
         return tr("No benchmark is open.")
-    table = view.table
-    left = len(table.grid) - int(table.is_judged.sum())
-    left -= table.count(CellState.FAILED) + table.count(CellState.UNUSABLE)
     if not is_own:
         if view.held:
             paused, drained = tr("Paused. Start continues."), tr("Drained. Start continues.")
             return drained if view.held == "drain" else paused
-        return tr("All pictures are done.") if not left else tr("Not running in this window.")
+        if not view.table.is_left.any():
+            return tr("All pictures are done.")
+        return f"{tr('Not running in this window.')} {_expected_in_words(view)}"
     if view.held == "pause":
         return tr("Paused.")
     if progress is None:
-        return tr("Starting: reading the plan and loading the model…")
+        starting = tr("Starting: reading the plan and loading the model…")
+        return f"{starting} {_expected_in_words(view)}"
     words = [tr("Draining.") if view.held == "drain" else tr("Drawing.")]
     if progress.per_hour is not None:
         words.append(tr("{rate} pictures per hour,").format(rate=f"{progress.per_hour:,.0f}"))
     if progress.seconds_left is not None:
         words.append(tr("{time} left.").format(time=duration_in_words(progress.seconds_left)))
     return " ".join(words)
+
+
+def has_work(view: BenchmarkView) -> bool:
+    """Return True if pictures are left to draw or judge.
+
+    A benchmark with several judge sets may have work, as the view shows the verdicts of one.
+    """
+    return bool(view.table.is_left.any()) or len(view.plan.judges) > 1
+
+
+def seconds_left(view: BenchmarkView) -> float | None:
+    """Return the expected time of what is left with one worker, before any picture of this run.
+
+    The time of a picture is the mean of its method in this benchmark, else in earlier ones; None
+    if a method with pictures left has neither.
+    """
+    table, total = view.table, 0.0
+    method, _, _ = table.grid.places()
+    for number, name in enumerate(table.grid.methods):
+        is_own = method == number
+        left = int((table.is_left & is_own).sum())
+        known = table.seconds[is_own & np.isfinite(table.seconds)]
+        each = float(known.mean()) if len(known) else view.expected.get(name)
+        if left and each is None:
+            return None
+        total += left * (each or 0.0)
+    return total
+
+
+def _expected_in_words(view: BenchmarkView) -> str:
+    seconds = seconds_left(view)
+    if seconds is None:
+        return tr("Time left: unknown until the first picture.")
+    time = duration_in_words(seconds)
+    return tr("About {time} left with one worker, as before.").format(time=time)
 
 
 def device_facts(progress: BenchmarkProgress) -> tuple[tuple[str, str], ...]:

@@ -62,12 +62,14 @@ class PlanChoices:
         models: Id and title of each model; the embedded one first.
         judge_sets: Id and label of each judge set.
         folder: Where new benchmarks are stored.
+        last: The last run, whose extent and engines are proposed; None for none.
     """
 
     methods: tuple[tuple[str, str], ...]
     models: tuple[tuple[str, str], ...]
     judge_sets: tuple[tuple[str, str], ...]
     folder: Path
+    last: RunOrder | None = None
 
 
 class PlanDialog(TitledDialog):
@@ -186,6 +188,11 @@ class PlanDialog(TitledDialog):
         self._address.setToolTip(
             tr('"auto", or host and port, as "host:6379"; empty for a Ray on this machine')
         )
+        if (last := self._choices.last) is not None:
+            self._extent.setCurrentIndex(max(self._extent.findData(last.choose), 0))
+            self._executor.setCurrentIndex(self._executor.findData(last.engines.executor.value))
+            self._address.setText(last.engines.address)
+            self._choose_executor()
 
     def _lay_out(self) -> None:
         form = QFormLayout()

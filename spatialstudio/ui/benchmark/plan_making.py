@@ -19,6 +19,7 @@ from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.ui.benchmark import commands
 from spatialstudio.ui.benchmark.benchmark_presenter import plan_in_words
 from spatialstudio.ui.benchmark.plan_dialog import PlanChoices, PlanDialog
+from spatialstudio.ui.benchmark.run_choices import remembered_run
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.widgets.texts import tr
@@ -59,6 +60,7 @@ class PlanMaking(QObject):
             models=tuple((each.id, each.title) for each in studio.models),
             judge_sets=tuple((each.id, tr(each.label)) for each in studio.judge_sets.cards),
             folder=studio.paths.runs.parent / FOLDER,
+            last=remembered_run(self._context.settings),
         )
 
     def _check(self, text: str, folder: Path) -> None:

@@ -20,8 +20,10 @@ from spatialstudio.domain.benchmark_cells import CellState
 from spatialstudio.ui.benchmark import commands
 from spatialstudio.ui.benchmark.benchmark_presenter import (
     device_facts,
+    has_work,
     run_in_words,
 )
+from spatialstudio.ui.benchmark.run_choices import remember_run, remembered_run
 from spatialstudio.ui.benchmark.widgets.failure_groups import FailureGroup, FailureGroups
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
@@ -44,7 +46,7 @@ class RunPanel(Panel):
         self._context = context
         self._benchmark = context.benchmark
         self._view: BenchmarkView | None = None
-        self._last: RunOrder | None = None
+        self._last = remembered_run(context.settings)
         self._state = TextLabel()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setAccessibleName(tr("Progress of the benchmark"))
@@ -60,6 +62,7 @@ class RunPanel(Panel):
         self._failures.retry_picked.connect(self._retry)
         self._failures.show_picked.connect(context.window_signals.cells_asked)
         self._clock = VisibleFrameClock(self._draw, self)
+        self._show_engines()
         self._lay_out()
         self._bind()
         if self._benchmark.view is not None:
@@ -75,6 +78,7 @@ class RunPanel(Panel):
                 self.problem_met.emit(error)
             case RunBegan(order=order):
                 self._last = order
+                remember_run(self._context.settings, order)
             case RunEnded(best=best) if best:
                 self._context.toasts.tell(tr("{name} is the best method.").format(name=best))
             case RunEnded(order=order, is_stopped=False) if order.only_smoke:
@@ -110,6 +114,12 @@ class RunPanel(Panel):
             self._context.toasts.tell(tr("Stop the benchmark first, then retry the pictures."))
         else:
             self.start(cause)
+
+    def _show_engines(self) -> None:
+        """Show the engines of the last run on this machine."""
+        if self._last is not None and self._last.engines.executor is Executor.LOCAL:
+            self._workers.setValue(self._last.engines.workers)
+            self._devices.setText(", ".join(self._last.engines.devices))
 
     def _lay_out(self) -> None:
         actions = self._context.actions
@@ -173,7 +183,8 @@ class RunPanel(Panel):
     def _enable(self, view: BenchmarkView | None, *, is_running: bool) -> None:
         actions = self._context.actions
         is_held = view is not None and view.held == PAUSE
-        actions[commands.START].setEnabled(view is not None and (not is_running or is_held))
+        can_start = view is not None and not is_running and has_work(view)
+        actions[commands.START].setEnabled(can_start or (is_running and is_held))
         for command in (commands.PAUSE, commands.DRAIN):
             actions[command].setEnabled(is_running and not is_held)
         actions[commands.STOP].setEnabled(is_running)

@@ -166,6 +166,15 @@ class WindowSettings:
         self._file.setValue("export_folder", str(folder))
 
     @property
+    def benchmark_run(self) -> str:
+        """Extent and engines of the last benchmark run, JSON; empty for none."""
+        return self._text("benchmark_run")
+
+    @benchmark_run.setter
+    def benchmark_run(self, text: str) -> None:
+        self._file.setValue("benchmark_run", text)
+
+    @property
     def geometry(self) -> QByteArray:
         """Geometry of the window in Qt's format; empty at the first start."""
         return self._bytes("geometry")

@@ -15,6 +15,7 @@ from spatialstudio.ui.benchmark import commands
 from spatialstudio.ui.benchmark.benchmark_presenter import plan_in_words
 from spatialstudio.ui.benchmark.plan_dialog import PlanChoices, PlanDialog
 from spatialstudio.ui.benchmark.plan_making import PlanMaking
+from spatialstudio.ui.benchmark.run_choices import remember_run
 
 CHOICES = PlanChoices(
     methods=(("none", "None"), ("layout", "Layout guidance"), ("psg", "PoS guidance")),
@@ -100,6 +101,19 @@ def test_the_choice_of_the_best_method_on_a_cluster_is_ordered(dialog, qtbot):
         dialog._start.click()
     engines = EnginePlan(executor=Executor.RAY, address="host:6379")
     assert asked.args[1] == RunOrder(folder=dialog.folder, engines=engines, choose="pse")
+
+
+def test_extent_and_engines_of_the_last_run_are_proposed(context, qtbot):
+    engines = EnginePlan(executor=Executor.RAY, address="host:6379")
+    remember_run(context.settings, RunOrder(folder=Path("/b"), engines=engines, choose="pse"))
+    making = PlanMaking(context, None)
+    making.ask()
+    dialog = making._dialog
+    qtbot.addWidget(dialog)
+    assert dialog._extent.currentData() == "pse"
+    assert dialog._executor.currentData() == "ray"
+    assert dialog._address.text() == "host:6379"
+    assert dialog._address.isEnabled()
 
 
 def test_the_command_offers_the_models_of_the_studio(context, qtbot):

@@ -6,11 +6,19 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QPushButton
 
-from spatialstudio.application.benchmark.background_run import EVERY_CAUSE, RunEnded, RunOrder
-from spatialstudio.application.benchmark.executors import EnginePlan
+from spatialstudio.application.benchmark.background_run import (
+    EVERY_CAUSE,
+    RunBegan,
+    RunEnded,
+    RunOrder,
+)
+from spatialstudio.application.benchmark.executors import EnginePlan, Executor
+from spatialstudio.application.benchmark.monitor import BenchmarkChanged
+from spatialstudio.domain.benchmark_cells import CellState
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.benchmark import commands
 from spatialstudio.ui.benchmark.run_panel import RunPanel
+from tests.benchmark_cells import PASS
 from tests.ui.benchmark.conftest import changed
 
 
@@ -58,6 +66,42 @@ def test_start_draws_the_open_benchmark_with_the_chosen_workers(panel, benchmark
     panel._workers.setValue(2)
     context.actions[commands.START].trigger()
     assert benchmark.run.asked == [RunOrder(folder=Path("/bench"), engines=EnginePlan(workers=2))]
+
+
+def test_start_is_disabled_when_every_picture_is_done(panel, context, qtbot):
+    panel.handle(changed(states=[PASS] * 8))
+    qtbot.waitUntil(lambda: not context.actions[commands.START].isEnabled())
+    assert panel._state.text() == "All pictures are done."
+
+
+def test_the_time_is_that_of_earlier_pictures_before_the_first_one(panel, qtbot):
+    waiting = [CellState.WAITING] * 8
+    panel.handle(changed(states=waiting))
+    unknown = "Not running in this window. Time left: unknown until the first picture."
+    qtbot.waitUntil(lambda: panel._state.text() == unknown)
+    view = replace(changed(states=waiting).view, expected={"plain": 30.0, "psg": 60.0})
+    panel.handle(BenchmarkChanged(view=view))
+    known = "Not running in this window. About 6 min left with one worker, as before."
+    qtbot.waitUntil(lambda: panel._state.text() == known)
+
+
+def test_extent_and_engines_are_remembered_after_a_restart(context, benchmark, shown):
+    engines = EnginePlan(executor=Executor.RAY, address="host:6379")
+    order = RunOrder(folder=Path("/bench"), engines=engines, choose="pse")
+    shown(RunPanel(replace(context, benchmark=benchmark)), RunBegan(order=order))
+
+    later = shown(RunPanel(replace(context, benchmark=benchmark)))
+    later.start()
+
+    assert benchmark.run.asked == [order]
+
+
+def test_workers_are_remembered_and_damage_is_ignored(context, benchmark, shown):
+    order = RunOrder(folder=Path("/bench"), engines=EnginePlan(workers=3))
+    shown(RunPanel(replace(context, benchmark=benchmark)), RunBegan(order=order))
+    assert shown(RunPanel(replace(context, benchmark=benchmark)))._workers.value() == 3
+    context.settings.benchmark_run = '{"executor": 1}'
+    assert shown(RunPanel(replace(context, benchmark=benchmark)))._workers.value() == 1
 
 
 def test_listed_devices_get_an_engine_each(panel, benchmark):
