@@ -38,7 +38,8 @@ def cost_key(request: GenerationRequest, refine: RefineRules | None) -> str:
     particles = with_savings(request).steering.particles
     return (
         f"{kind_of(request)}, {sampling.steps} steps, {method}, "
-        f"{candidate_count(request)} candidates, {particles} particles, {refine.rounds if refine else 1} rounds"
+        f"{candidate_count(request)} candidates, {particles} particles, "
+        f"{refine.rounds if refine else 1} rounds"
     )
 
 
