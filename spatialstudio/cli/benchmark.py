@@ -7,6 +7,7 @@ from statistics import mean
 from typing import Any
 
 from spatialstudio.application.benchmark.benchmarks import OpenPlan, benchmarks_of
+from spatialstudio.application.benchmark.choice_asking import choice_asking
 from spatialstudio.application.benchmark.choose_method import check_error, choose_method
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor, open_workers
 from spatialstudio.application.benchmark.export_report import (
@@ -18,7 +19,7 @@ from spatialstudio.application.benchmark.gather import write_results
 from spatialstudio.application.benchmark.method_race import MethodRace, score_reader
 from spatialstudio.application.benchmark.open_items import FILES_ID, items_in, store_in
 from spatialstudio.application.benchmark.picture_times import learn_times, with_times
-from spatialstudio.application.benchmark.plan_file import write_plan
+from spatialstudio.application.benchmark.plan_file import PlanMeasures, write_plan
 from spatialstudio.application.benchmark.report import (
     MethodReport,
     MethodResults,
@@ -106,7 +107,10 @@ def _write_new_plan(options: argparse.Namespace) -> None:
         )
     check_targets([options.plan] if options.plan.exists() else [], overwrite=options.overwrite)
     sets = [PromptSetPlan(source=PromptSource(each)) for each in options.set or GENERATED[:1]]
-    text = write_plan(options.plan.stem, sets, list(map(new_method, methods)), options.seeds)
+    metrics = tuple(name.strip() for name in options.metrics.split(",") if name.strip())
+    measures = PlanMeasures(metrics=metrics, choice_answerer=options.answerer)
+    made = list(map(new_method, methods))
+    text = write_plan(options.plan.stem, sets, made, options.seeds, measures=measures)
     with FILE_GATE.passed():
         options.plan.write_text(text, encoding="utf-8")
 
@@ -370,11 +374,14 @@ def _work(
 ) -> int:
     is_smoke = getattr(options, "smoke", False)
     race = _race(options, items) if options.choose else None
+    asking = choice_asking(studio, items)
     with (
         open_workers(studio, _engines(options, items), studio.engine) as workers,
         at_stop(workers.close, CLOSING_S),
     ):
-        runner = BenchmarkRunner(items, studio.storage.store, workers.all, _show_progress_of)
+        runner = BenchmarkRunner(
+            items, studio.storage.store, workers.all, _show_progress_of, asking
+        )
         progress = runner.run(retry=retry, only_smoke=is_smoke, race=race)
     names = write_results(items)
     learn_times(items, studio.paths.cache)

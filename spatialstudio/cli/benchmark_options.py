@@ -8,11 +8,13 @@ from pathlib import Path
 from spatialstudio.application.benchmark.executors import Executor
 from spatialstudio.application.benchmark.export_report import REPORT_SUFFIXES
 from spatialstudio.application.benchmark.report_figures import FIGURE_SUFFIXES, ReportFigure
+from spatialstudio.application.questions.question_asker import SERVER
 from spatialstudio.cli.options import add_command, add_overwrite
 from spatialstudio.domain.benchmark_plan import REFINE, PromptSource
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.science.benchmark.opse import ERROR
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
+from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
 
 DEFAULT_METHODS = f"{UNGUIDED},layout"
 NEW_METHODS = (UNGUIDED, *(each.id for each in GUIDANCE_METHODS), REFINE)
@@ -184,5 +186,18 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seeds", default="0-3", help='seeds of a new plan, as "0-3" (default: %(default)s)'
+    )
+    parser.add_argument(
+        "--metrics",
+        default="",
+        metavar="NAMES",
+        help='metrics of a new plan, as "visor,pse,choices" (default: all)',
+    )
+    parser.add_argument(
+        "--answerer",
+        default=PERCEPTION_ID,
+        metavar="ID",
+        help="who answers the multiple-choice questions of a new plan (metric choices): "
+        f"{PERCEPTION_ID}, {SERVER} or a model on this machine (default: %(default)s)",
     )
     add_overwrite(parser)

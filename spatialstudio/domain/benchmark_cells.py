@@ -159,7 +159,8 @@ class CellTable:
         _, prompt, _ = self.grid.places()
         has_relations = np.array([bool(each) for each in self.grid.relations], bool)[prompt]
         is_unjudged = (self.state == CellState.DRAWN) & has_relations
-        return (self.state == CellState.WAITING) | is_unjudged
+        is_left: Truth = (self.state == CellState.WAITING) | is_unjudged
+        return is_left
 
     def count(self, state: CellState) -> int:
         """Return the number of cells in a state."""

@@ -183,6 +183,8 @@ class BenchmarkPlan:
         seeds: Distinct seeds, in order.
         judges: Judge sets, in order; the first judges while the model is loaded.
         metrics: Names of the metrics; empty for all.
+        choice_answerer: Answerer of the multiple-choice questions of the metric ``choices``: a
+            server or a model on this machine; empty for the perception.
         checker: Preset of the checker, or a settings file.
         threads: Processor threads of each engine; on a processor, pictures depend on it.
         text: The plan file as read.
@@ -194,6 +196,7 @@ class BenchmarkPlan:
     seeds: tuple[int, ...]
     judges: tuple[JudgePlan, ...] = (JudgePlan(),)
     metrics: tuple[str, ...] = ()
+    choice_answerer: str = ""
     checker: str = REPRODUCE.preset
     threads: int = 1
     text: str = ""

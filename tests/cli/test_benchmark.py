@@ -75,6 +75,24 @@ def test_a_new_plan_compares_refinement_and_counts_all_its_rounds(terminal, tmp_
     assert 'There is no method "refin"' in wrong.err
 
 
+def test_a_new_plan_names_metrics_and_an_answerer_but_no_server(terminal, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPATIAL_STUDIO_LLM_SERVER", "http://localhost:9/v1")
+    monkeypatch.setenv("SPATIAL_STUDIO_LLM_MODEL", "tiny")
+    monkeypatch.setenv("SPATIAL_STUDIO_LLM_KEY", "secret")
+    path, options = tmp_path / "new.toml", ("--metrics", "visor,choices")
+
+    made = terminal("benchmark", "plan", path, "--new", *options, "--answerer", "vision-model")
+    text = path.read_text()
+    wrong = terminal(
+        "benchmark", "plan", path, "--new", "--metrics", "visor", "--answerer", "x", "--overwrite"
+    )
+
+    assert made.code == 0
+    assert 'metrics = ["visor", "choices"]\nanswerer = "vision-model"' in text
+    assert not any(word in text for word in ("localhost", "tiny", "secret"))
+    assert "asks no multiple-choice questions" in wrong.err
+
+
 def test_an_error_in_a_plan_names_its_line(terminal, tmp_path):
     path = plan_in(tmp_path)
     path.write_text(PLAN.replace('guidance = "psg"', 'guidence = "psg"'))

@@ -236,6 +236,7 @@ def draw(
         send: Receives the progress, on the threads of the engines.
         begin: Called with the runner before it draws.
     """
+    from spatialstudio.application.benchmark.choice_asking import choice_asking
     from spatialstudio.application.benchmark.gather import write_results
     from spatialstudio.application.benchmark.method_race import MethodRace, score_reader
     from spatialstudio.application.benchmark.open_items import items_in
@@ -257,6 +258,7 @@ def draw(
                 studio.storage.store,
                 workers.all,
                 lambda progress: send(RunProgressed(folder=order.folder, progress=progress)),
+                choice_asking(studio, items),
             )
             begin(runner)
             runner.run(retry=retry, only_smoke=order.only_smoke, race=race)

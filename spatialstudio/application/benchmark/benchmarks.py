@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from spatialstudio.application.benchmark.plan_file import parse_plan, read_plan
+from spatialstudio.application.benchmark.plan_file import asks_questions, parse_plan, read_plan
 from spatialstudio.application.benchmark.plan_items import Drawing, items_of
 from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
 from spatialstudio.application.benchmark.result_store import ResultStore
@@ -21,7 +21,9 @@ from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.ports import ModelCard
+from spatialstudio.domain.question_ports import ChoiceAnswerer
 from spatialstudio.domain.verdict import CheckerSettings
+from spatialstudio.science.metrics.choice_questions import CHOICES
 
 BYTES_PER_PIXEL = 2.0
 """Picture, record and masks of a run on disk, measured on sticker pictures."""
@@ -64,6 +66,7 @@ class Benchmarks:
         resources: Folder of the shipped resources.
         checker: Returns checker settings by name.
         estimates: Estimates of runs.
+        answerer: Returns an answerer of multiple-choice questions by id.
     """
 
     def __init__(
@@ -72,8 +75,10 @@ class Benchmarks:
         resources: Path,
         checker: Callable[[str], CheckerSettings],
         estimates: RunEstimates,
+        answerer: Callable[[str], ChoiceAnswerer],
     ) -> None:
         self.drawing = drawing
+        self._answerer = answerer
         self._resources = resources
         self._checker = checker
         self._estimates = estimates
@@ -87,13 +92,14 @@ class Benchmarks:
             ModelNotFound: The model of a method is not installed.
             RequestError: The settings of a method are invalid.
         """
-        return self._with_prompts(read_plan(path))
+        return self._begun(read_plan(path))
 
     def open_text(self, text: str, path: Path) -> OpenPlan:
         """Check the text of a plan that is stored at ``path`` later; raises as ``open_plan``."""
-        return self._with_prompts(parse_plan(text, path))
+        return self._begun(parse_plan(text, path))
 
-    def _with_prompts(self, plan: BenchmarkPlan) -> OpenPlan:
+    def _begun(self, plan: BenchmarkPlan) -> OpenPlan:
+        self._check_answerer(plan)
         return self._opened(plan, read_prompt_sets(plan.prompts, self._resources))
 
     def _opened(self, plan: BenchmarkPlan, prompts: tuple[BenchmarkPrompt, ...]) -> OpenPlan:
@@ -110,6 +116,23 @@ class Benchmarks:
             items=items_of(plan, prompts, self.drawing),
             checker=self._checker(plan.checker),
         )
+
+    def _check_answerer(self, plan: BenchmarkPlan) -> None:
+        """Check that the answerer of a plan can answer and has something to.
+
+        Raises:
+            DetectorError: It answers yes-no questions only, or no server is set up.
+            ModelNotFound: It is not installed.
+            SettingsError: The plan does not measure ``choices``.
+        """
+        if not plan.choice_answerer:
+            return
+        if not asks_questions(plan.metrics):
+            raise SettingsError(
+                "The plan names an answerer, but asks no multiple-choice questions.",
+                hint=f'Add "{CHOICES}" to its metrics, or leave out the answerer.',
+            )
+        _ = self._answerer(plan.choice_answerer).model_key  # raises without a server
 
     def open_folder(self, store: ResultStore) -> OpenPlan:
         """Read the plan and the prompts of a benchmark that has begun.
@@ -164,7 +187,8 @@ def benchmarks_of(studio: Studio) -> Benchmarks:
         model=studio.model, read_scene=studio.parse_for_model, judges=studio.judge_defaults
     )
     checker = studio.judging.checker
-    return Benchmarks(drawing, studio.paths.resources, checker, studio.estimates)
+    answerer = studio.registry.choice_answerer
+    return Benchmarks(drawing, studio.paths.resources, checker, studio.estimates, answerer)
 
 
 def _one_per_method(plan: OpenPlan) -> Sequence[GenerationRequest]:

@@ -41,6 +41,8 @@ from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.safe_files import is_path_component, read_regular
 from spatialstudio.domain.scene import LoraUse
 from spatialstudio.domain.verdict import REPRODUCE
+from spatialstudio.science.metrics.choice_questions import CHOICES
+from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
 
 LARGEST_PLAN_BYTES = 1024 * 1024
 MOST_SEEDS = 10_000
@@ -142,6 +144,7 @@ class _Reader:
     def plan(self, tables: Mapping[str, Any]) -> BenchmarkPlan:
         top = _Place()
         known = {"name", "seeds", "metrics", "checker", "threads", "prompts", "methods", "judges"}
+        known.add("answerer")
         self._check_names(tables, known, top)
         methods = self._list(tables, "methods", self._method)
         judges = self._list(tables, "judges", self._judges, is_required=False)
@@ -154,6 +157,7 @@ class _Reader:
             seeds=self._seeds(tables),
             judges=judges or (JudgePlan(),),
             metrics=self._metrics(tables),
+            choice_answerer=self._choice_answerer(tables),
             checker=self._value(tables, "checker", str, top, REPRODUCE.preset),
             threads=self._number(tables, "threads", top, least=1) or 1,
             text=self._text,
@@ -285,6 +289,10 @@ class _Reader:
         given = self._texts(tables, "metrics", _Place())
         return tuple(name.strip() for each in given for name in each.split(",") if name.strip())
 
+    def _choice_answerer(self, tables: Mapping[str, Any]) -> str:
+        named: str = self._value(tables, "answerer", str, _Place(), PERCEPTION_ID)
+        return "" if named == PERCEPTION_ID else named
+
     def _lora(self, text: str, place: _Place) -> LoraUse:
         name, _, weight = text.rpartition(":") if ":" in text else (text, "", "1")
         try:
@@ -380,12 +388,34 @@ def _line_of(text: str, place: _Place, key: str) -> int:
     return header
 
 
+def asks_questions(metrics: Sequence[str]) -> bool:
+    """Return True if metrics of a plan, all if empty, ask multiple-choice questions."""
+    return not metrics or any(name.partition(":")[0] == CHOICES for name in metrics)
+
+
+@frozen
+class PlanMeasures:
+    """What a new plan measures.
+
+    Attributes:
+        metrics: Names of metrics; empty for all.
+        choice_answerer: As in ``BenchmarkPlan``, or the id of the perception.
+    """
+
+    metrics: tuple[str, ...] = ()
+    choice_answerer: str = ""
+
+
+ALL_METRICS = PlanMeasures()
+
+
 def write_plan(
     name: str,
     sets: Sequence[PromptSetPlan],
     methods: Sequence[MethodPlan],
     seeds: str,
     judge_sets: Sequence[str] = (),
+    measures: PlanMeasures = ALL_METRICS,
 ) -> str:
     """Return the text of a plan; fields at their defaults are left out.
 
@@ -395,8 +425,13 @@ def write_plan(
         methods: Methods, without search, LoRAs and options; refined ones by the rules of a preset.
         seeds: Seeds, as "0-3".
         judge_sets: Ids of judge sets; none for the default of each model.
+        measures: Metrics, and who answers multiple-choice questions.
     """
     lines = [f"name = {_quoted(name)}", f"seeds = {_quoted(seeds)}"]
+    if measures.metrics:
+        lines.append(f"metrics = [{', '.join(map(_quoted, measures.metrics))}]")
+    if measures.choice_answerer not in {"", PERCEPTION_ID}:
+        lines.append(f"answerer = {_quoted(measures.choice_answerer)}")
     for each in sets:
         fields: dict[str, object] = {"set": each.source.value, "file": each.file}
         fields |= {"column": each.column, "sample": each.sample}

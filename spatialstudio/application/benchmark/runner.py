@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from threading import Event, Lock, Thread
+from typing import Any
 
 from spatialstudio.application.benchmark.benchmarks import OpenPlan
 from spatialstudio.application.benchmark.item_queue import ItemQueue
@@ -44,6 +45,7 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GenerationStarted,
 )
+from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import Evaluation
@@ -114,6 +116,8 @@ class BenchmarkProgress:
 
 
 ReportProgress = Callable[[BenchmarkProgress], object]
+AskChoices = Callable[[PlannedItem, str, CancelToken], Mapping[str, Any]]
+"""Asks about the picture of an item; returns the values of the metric ``choices``."""
 
 
 class ItemFiles:
@@ -153,7 +157,9 @@ class ItemFiles:
 
     def judge_id(self, job: GenerateJob) -> str:
         """Return the name of the verdicts of a job's judge set under the plan's settings."""
-        return key_of([job.judges, self.opened.checker, self.metrics.names])[:12]
+        answerer = self.opened.plan.choice_answerer
+        answered = [answerer] if answerer else []
+        return key_of([job.judges, self.opened.checker, self.metrics.names, *answered])[:12]
 
     def missing(self, item: PlannedItem) -> tuple[JudgePlan, ...]:
         """Return the judge sets that have not judged an item."""
@@ -177,6 +183,7 @@ class BenchmarkRunner:
         runs: Stores pictures.
         workers: The engines, started and closed by this class.
         report: Receives the progress.
+        ask: Answers the multiple-choice questions on an item; None for the perception.
     """
 
     def __init__(
@@ -185,7 +192,9 @@ class BenchmarkRunner:
         runs: RunStore,
         workers: Sequence[ItemWorker],
         report: ReportProgress,
+        ask: AskChoices | None = None,
     ) -> None:
+        self._ask = ask
         self._items = items
         self._store = items.store
         self._runs = runs
@@ -348,7 +357,8 @@ class BenchmarkRunner:
             return report_on(error, "The benchmark")
         return None
 
-    def _check(self) -> None:
+    def raise_if_cancelled(self) -> None:
+        """Raise ``Cancelled`` after ``cancel``; see ``CancelToken``."""
         if self._stop.is_set():
             raise Cancelled
 
@@ -363,9 +373,7 @@ class BenchmarkRunner:
         """Draw an item, judge it, and store the run, its verdicts and its item."""
         result, record = self._stored(job, worker)
         if record is not None:
-            if result.evaluation is not None:
-                self._add_judged(item, job, result.evaluation)
-            self._store.add_item(item.key, record)
+            self._add(item, job, result.evaluation, record)
         return result
 
     def _stored(self, job: GenerateJob, worker: ItemWorker) -> tuple[ItemResult, Record | None]:
@@ -402,9 +410,8 @@ class BenchmarkRunner:
             if result.evaluation is None:
                 return result
         best = rounds.best
-        if best.evaluation is not None:
-            self._add_judged(item, job, self._under_checker(job.request, best.evaluation))
-        self._store.add_item(item.key, rounds.record)
+        evaluation = best.evaluation and self._under_checker(job.request, best.evaluation)
+        self._add(item, job, evaluation, rounds.record)
         return best
 
     def _judged(
@@ -414,8 +421,10 @@ class BenchmarkRunner:
         if not job.judge:
             return ItemResult()
         result = self._result(worker, evaluation_job(job, image))
-        if result.evaluation is not None:
-            self._add_judged(item, job, self._under_checker(job.request, result.evaluation))
+        record = self._store.item(item.key)
+        if result.evaluation is not None and record is not None:
+            evaluation = self._under_checker(job.request, result.evaluation)
+            self._add_judged(item, job, evaluation, record)
         return result
 
     def _result(self, worker: ItemWorker, job: Job) -> ItemResult:
@@ -425,7 +434,7 @@ class BenchmarkRunner:
             EngineLost: The engine ended during the job.
             Cancelled: The benchmark is cancelled.
         """
-        result = worker.do(job, self._check)
+        result = worker.do(job, self.raise_if_cancelled)
         if result.is_lost and result.error is not None:
             raise EngineLost(result.error)
         return result
@@ -453,9 +462,24 @@ class BenchmarkRunner:
             "device": device,
         }
 
-    def _add_judged(self, item: PlannedItem, job: GenerateJob, evaluation: Evaluation) -> None:
-        record = judged_record(item, evaluation, self._items.metrics, self._store.files)
-        self._store.add_judged(item.key, self._items.judge_id(job), record)
+    def _add(
+        self, item: PlannedItem, job: GenerateJob, evaluation: Evaluation | None, record: Record
+    ) -> None:
+        """Store the verdicts and the picture of an item; the picture also if questions fail."""
+        try:
+            if evaluation is not None:
+                self._add_judged(item, job, evaluation, record)
+        finally:
+            self._store.add_item(item.key, record)
+
+    def _add_judged(
+        self, item: PlannedItem, job: GenerateJob, evaluation: Evaluation, record: Record
+    ) -> None:
+        judged = judged_record(item, evaluation, self._items.metrics, self._store.files)
+        if self._ask is not None:
+            answers = self._ask(item, str(record["picture"]), self)
+            judged = {**judged, "row": {**judged["row"], **answers}}
+        self._store.add_judged(item.key, self._items.judge_id(job), judged)
 
     def _under_checker(self, request: GenerationRequest, evaluation: Evaluation) -> Evaluation:
         checker = self._items.opened.checker

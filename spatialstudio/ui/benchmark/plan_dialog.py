@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from spatialstudio.application.benchmark.background_run import RunOrder
 from spatialstudio.application.benchmark.cell_pairs import PASS, PSE
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor
-from spatialstudio.application.benchmark.plan_file import write_plan
+from spatialstudio.application.benchmark.plan_file import PlanMeasures, asks_questions, write_plan
 from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource, new_method
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED
@@ -61,6 +61,8 @@ class PlanChoices:
         methods: Id and label of each method, none first, Evaluate-and-Refine last.
         models: Id and title of each model; the embedded one first.
         judge_sets: Id and label of each judge set.
+        metrics: Id and label of each metric.
+        answerers: Id and label of who answers multiple-choice questions, the perception first.
         folder: Where new benchmarks are stored.
         last: The last run, whose extent and engines are proposed; None for none.
     """
@@ -68,6 +70,8 @@ class PlanChoices:
     methods: tuple[tuple[str, str], ...]
     models: tuple[tuple[str, str], ...]
     judge_sets: tuple[tuple[str, str], ...]
+    metrics: tuple[tuple[str, str], ...]
+    answerers: tuple[tuple[str, str], ...]
     folder: Path
     last: RunOrder | None = None
 
@@ -108,8 +112,7 @@ class PlanDialog(TitledDialog):
         self._sample.setToolTip(tr("A random sample of the set, always the same one"))
         self._methods = _checks(tr("Methods"), choices.methods, checked=2)
         self._model = _box(tr("Model"), choices.models)
-        self._judges = _checks(tr("Judge sets"), choices.judge_sets, checked=0, rows=JUDGE_ROWS)
-        self._judges.setToolTip(tr("Without a choice, the default of the model judges"))
+        self._make_judging_fields()
         self._make_run_fields()
         self._seeds = TextLine("0-3")
         self._seeds.setAccessibleName(tr("Seeds"))
@@ -162,6 +165,16 @@ class PlanDialog(TitledDialog):
         self._smoke.setEnabled(is_valid)
         self._start.setEnabled(is_valid)
 
+    def _make_judging_fields(self) -> None:
+        """Make the fields of judge sets, metrics and the answerer of questions."""
+        choices = self._choices
+        self._judges = _checks(tr("Judge sets"), choices.judge_sets, checked=0, rows=JUDGE_ROWS)
+        self._judges.setToolTip(tr("Without a choice, the default of the model judges"))
+        self._metrics = _checks(tr("Metrics"), choices.metrics, checked=0, rows=JUDGE_ROWS)
+        self._metrics.setToolTip(tr("Without a choice, all are computed"))
+        self._answerer = _box(tr("Answerer"), choices.answerers)
+        self._answerer.setToolTip(tr("Answers the questions of the metric Multiple choice"))
+
     def _make_run_fields(self) -> None:
         """Make the fields of what is no part of the plan: extent and engines."""
         self._extent = _box(
@@ -205,6 +218,8 @@ class PlanDialog(TitledDialog):
             (tr("Model"), self._model),
             (tr("Seeds"), self._seeds),
             (tr("Judge sets"), self._judges),
+            (tr("Metrics"), self._metrics),
+            (tr("Answerer"), self._answerer),
             (tr("Draw"), self._extent),
             (tr("Engines"), row(self._executor, grow(self._address), gap=0.4)),
             (tr("Folder"), row(grow(self._folder), self._folder_button(), gap=0.4)),
@@ -235,10 +250,10 @@ class PlanDialog(TitledDialog):
         self._name.textEdited.connect(self._follow_name)
         for line in (self._file, self._seeds):
             line.textEdited.connect(self._write)
-        for box in (self._set, self._model):
+        for box in (self._set, self._model, self._answerer):
             box.currentIndexChanged.connect(self._write)
         self._sample.valueChanged.connect(self._write)
-        for checks in (self._methods, self._judges):
+        for checks in (self._methods, self._judges, self._metrics):
             checks.itemChanged.connect(self._write)
         self._executor.currentIndexChanged.connect(self._choose_executor)
         self._folder.textEdited.connect(self._check_soon)
@@ -257,10 +272,15 @@ class PlanDialog(TitledDialog):
         prompts = PromptSetPlan(source=source, file=file, sample=self._sample.value() or None)
         model = self._model.currentData()
         methods = [new_method(each, model) for each in _checked(self._methods) or [UNGUIDED]]
-        seeds = self._seeds.text().strip()
-        self._text.setPlainText(
-            write_plan(self._name.text().strip(), [prompts], methods, seeds, _checked(self._judges))
+        metrics = tuple(_checked(self._metrics))
+        asks = asks_questions(metrics)
+        self._answerer.setEnabled(asks)
+        measures = PlanMeasures(
+            metrics=metrics, choice_answerer=self._answerer.currentData() if asks else ""
         )
+        name, seeds = self._name.text().strip(), self._seeds.text().strip()
+        judges = _checked(self._judges)
+        self._text.setPlainText(write_plan(name, [prompts], methods, seeds, judges, measures))
 
     def _choose_executor(self) -> None:
         self._address.setEnabled(self._executor.currentData() == Executor.RAY.value)

@@ -13,6 +13,8 @@ from spatialstudio.application.benchmark.check_plan import (
     begin_benchmark,
     check_plan,
 )
+from spatialstudio.application.evaluate.metrics import METRICS
+from spatialstudio.application.questions.question_asker import answerers_of
 from spatialstudio.domain.benchmark_plan import REFINE
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.generation import UNGUIDED
@@ -59,6 +61,8 @@ class PlanMaking(QObject):
             methods=((UNGUIDED, tr("None")), *methods, (REFINE, tr("Evaluate-and-Refine"))),
             models=tuple((each.id, each.title) for each in studio.models),
             judge_sets=tuple((each.id, tr(each.label)) for each in studio.judge_sets.cards),
+            metrics=tuple((each.id, tr(each.label)) for each in METRICS),
+            answerers=tuple((name, tr(label)) for name, label in answerers_of(studio)),
             folder=studio.paths.runs.parent / FOLDER,
             last=remembered_run(self._context.settings),
         )

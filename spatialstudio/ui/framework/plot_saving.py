@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # plots are loaded after the first frame
 
 FORMATS = ("png", "svg", "pdf", "csv")
 """File suffixes of the plot formats."""
-GROUNDS = ("surface", "sunken")
+BACKGROUNDS = ("surface", "sunken")
 """Colours under plots on the screen."""
 
 
@@ -77,5 +77,5 @@ def write_plot(plot: "Plot", target: Path) -> None:
 def paper() -> Palette:
     """Return the colours of saved plots: those of the light theme on white."""
     light = palette_of(ThemeChoice.LIGHT)
-    white = dict.fromkeys(GROUNDS, light.colours["raised"])
+    white = dict.fromkeys(BACKGROUNDS, light.colours["raised"])
     return replace(light, colours={**light.colours, **white})

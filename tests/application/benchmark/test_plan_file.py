@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.application.benchmark.plan_file import (
+    PlanMeasures,
     parse_plan,
     parse_seeds,
     read_plan,
@@ -56,6 +57,30 @@ set = "coco"
 cut = 0.4
 """
 PATH = Path("/plans/methods.toml")
+
+
+def test_a_new_plan_names_metrics_and_an_answerer():
+    measures = PlanMeasures(metrics=("visor", "choices"), choice_answerer="vision-model")
+    sets = [PromptSetPlan(source=PromptSource.CONTRAST)]
+    methods = [MethodPlan(name="plain", guidance="none")]
+
+    made = parse_plan(write_plan("p", sets, methods, "0", measures=measures), Path("p.toml"))
+    usual = parse_plan(write_plan("p", sets, methods, "0"), Path("p.toml"))
+
+    assert made.metrics == ("visor", "choices")
+    assert made.choice_answerer == "vision-model"
+    assert (usual.metrics, usual.choice_answerer) == ((), "")
+
+
+def test_the_answerer_perception_is_the_default():
+    text = write_plan(
+        "p",
+        [PromptSetPlan(source=PromptSource.CONTRAST)],
+        [MethodPlan(name="plain", guidance="none")],
+        "0",
+    )
+    made = parse_plan(f'answerer = "perception"\n{text}', Path("p.toml"))
+    assert made.choice_answerer == ""
 
 
 def test_a_plan_states_prompts_methods_seeds_and_judges():

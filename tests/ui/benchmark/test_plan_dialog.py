@@ -21,6 +21,8 @@ CHOICES = PlanChoices(
     methods=(("none", "None"), ("layout", "Layout guidance"), ("psg", "PoS guidance")),
     models=(("stickers", "Stickers"), ("sd15", "Stable Diffusion 1.5")),
     judge_sets=(("open", "Open vocabulary"), ("coco", "COCO")),
+    metrics=(("visor", "VISOR"), ("choices", "Multiple choice")),
+    answerers=(("perception", "judge set"), ("vision-model", "server")),
     folder=Path("/benchmarks"),
 )
 
@@ -54,6 +56,19 @@ def test_each_field_changes_the_plan(dialog, qtbot):
     assert made.prompts[0].sample == 5
     assert {each.model_id for each in made.methods} == {"sd15"}
     assert [each.choice.set_id for each in made.judges] == ["open", "coco"]
+
+
+def test_metrics_and_the_answerer_of_questions_are_chosen(dialog):
+    assert plan(dialog).metrics == ()
+    dialog._answerer.setCurrentIndex(1)
+    assert plan(dialog).choice_answerer == "vision-model"
+    dialog._metrics.item(0).setCheckState(Qt.CheckState.Checked)
+    assert plan(dialog).metrics == ("visor",)
+    assert plan(dialog).choice_answerer == ""
+    assert not dialog._answerer.isEnabled()
+    dialog._metrics.item(1).setCheckState(Qt.CheckState.Checked)
+    assert plan(dialog).metrics == ("visor", "choices")
+    assert plan(dialog).choice_answerer == "vision-model"
 
 
 def test_the_folder_follows_the_name_as_one_part_of_a_path(dialog, qtbot):
