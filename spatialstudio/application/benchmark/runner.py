@@ -410,8 +410,8 @@ class BenchmarkRunner:
             if result.evaluation is None:
                 return result
         best = rounds.best
-        evaluation = best.evaluation and self._under_checker(job.request, best.evaluation)
-        self._add(item, job, evaluation, rounds.record)
+        scored = best.evaluation and self._under_checker(job.request, best.evaluation)
+        self._add(item, job, scored, rounds.record)
         return best
 
     def _judged(

@@ -5,14 +5,9 @@ from math import isnan
 from pathlib import Path
 
 from spatialstudio.application.registry import Registry
-from spatialstudio.domain.audit_figures import (
-    AgreementFigure,
-    FigureCaption,
-    HeatMap,
-    IntervalGroup,
-)
+from spatialstudio.domain.audit_figures import AgreementFigure, HeatMap, IntervalGroup
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.export import ExportLook
+from spatialstudio.domain.export import ExportLook, FigureCaption
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.metric_table import Disagreement, MetricTable

@@ -9,9 +9,11 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
+    QFrame,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
+    QScrollArea,
     QWidget,
 )
 
@@ -26,10 +28,10 @@ from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column, grow, push_button, row
 from spatialstudio.ui.widgets.fields import PLAIN_NUMBER, ChoiceBox, NumberBox, TextLine
-from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, plain_tip, tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
-SIZE_EM = (64, 38)
-FORM_EM = 27
+SIZE_EM = (64, 52)
+FORM_EM = 28
 LETTERS = 22
 METHOD_ROWS, JUDGE_ROWS = 6.0, 3.5
 """Least heights of the lists, em."""
@@ -120,7 +122,9 @@ class PlanDialog(TitledDialog):
         self._folder.setAccessibleName(tr("Folder"))
         self._text = QPlainTextEdit()
         self._text.setAccessibleName(tr("Plan"))
-        self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        fixed.setPointSizeF(self.font().pointSizeF())
+        self._text.setFont(fixed)
         self._text.setTabChangesFocus(True)
         self._summary = _estimate_label()
         self._smoke = push_button(
@@ -225,12 +229,16 @@ class PlanDialog(TitledDialog):
             (tr("Folder"), row(grow(self._folder), self._folder_button(), gap=0.4)),
         ):
             form.addRow(title, field)
-        left, right = QWidget(), QWidget()
-        left.setLayout(form)
+        fields, right = QWidget(), QWidget()
+        fields.setLayout(form)
+        form.setContentsMargins(0, 0, em(0.6), 0)
+        left = QScrollArea(widgetResizable=True)
+        left.setFrameShape(QFrame.Shape.NoFrame)
+        left.setWidget(fields)
         left.setFixedWidth(em(FORM_EM))
-        form.setContentsMargins(0, 0, 0, 0)
+        left.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         words = tr("The plan, a TOML file. Edit it for options that the form lacks.")
-        column(PlainLabel(words, tone=Tone.MUTED), grow(self._text), within=right, gap=0.4)
+        column(TextLabel(words, tone=Tone.MUTED), grow(self._text), within=right, gap=0.4)
         buttons = self.buttons(QDialogButtonBox.StandardButton.Cancel)
         for button in (self._smoke, self._start):
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
