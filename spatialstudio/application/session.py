@@ -77,6 +77,7 @@ class OpenRun:
         setup: How the model computed; empty until the run has finished.
         path: Path of the image file; None until the run is stored.
         attention_files: Stored attention maps of every word; empty until the run has started.
+        self_attention_files: Stored self-attention; empty until the run has started.
         text_layers: Cross-attention layers of the model; empty until the run has started.
         recorded_model_id: The model of an imported image, from the application's metadata in the
             file; empty without such metadata.
@@ -101,6 +102,7 @@ class OpenRun:
     setup: ModelSetup = field(default_factory=ModelSetup)
     path: Path | None = None
     attention_files: tuple[AttentionFile, ...] = ()
+    self_attention_files: tuple[AttentionFile, ...] = ()
     text_layers: tuple[TextLayer, ...] = ()
     recorded_model_id: str = ""
     origin: PictureOrigin | None = None
@@ -126,6 +128,7 @@ class OpenRun:
             token_spans=self.token_spans,
             device=self.device,
             attention_files=self.attention_files,
+            self_attention_files=self.self_attention_files,
             text_layers=self.text_layers,
         )
         finished = GenerationFinished(
@@ -443,6 +446,7 @@ def _moved(run: OpenRun, event: StepEvent | GenerationStarted | PhaseChanged) ->
                 token_spans=spans,
                 device=device,
                 attention_files=event.attention_files,
+                self_attention_files=event.self_attention_files,
                 text_layers=event.text_layers,
                 steps=(),
             )

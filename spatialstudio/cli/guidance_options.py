@@ -332,6 +332,11 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="record layers as float32 instead of float16, in twice the space",
     )
+    memory.add_argument(
+        "--self-attention",
+        action="store_true",
+        help="also record the self-attention of layers of at most 32 x 32 positions (UNets only)",
+    )
 
 
 def with_guidance(
@@ -381,6 +386,7 @@ def with_guidance(
             request.capture,
             detail=options.keep_attention,
             full_precision=options.float32_attention,
+            self_attention=options.self_attention,
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Cross-attention maps of mentions, and the layers they come from."""
+"""Attention maps of mentions, captured layers, and the layers they come from."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -15,7 +15,7 @@ from spatialstudio.domain.frozen import SPARSE, frozen
 from spatialstudio.domain.scene import MentionId
 
 LayerValues: TypeAlias = npt.NDArray[np.floating[Any]]
-"""A stored layer, (stored steps, heads, words, h, w), not negative."""
+"""A stored layer, (stored steps, heads, words, h, w), not negative; see ``AttentionFile``."""
 
 LAYER_DTYPES: Mapping[str, int] = {"float16": 2, "float32": 4}
 """Number types of stored layers, by NumPy's name, and their bytes."""
@@ -25,6 +25,9 @@ ATTENTION_FOLDER = "attention"
 
 MOST_CACHE_BYTES = 8 * 1024**3
 """Size limit of that folder; the oldest runs are removed first."""
+
+MOST_PLACES = 32 * 32
+"""Largest number of positions of a layer whose self-attention is recorded."""
 
 
 class AttentionDetail(Enum):
@@ -108,8 +111,10 @@ class AttentionFile:
         layer: Name of the attention layer.
         name: Name of the file in the run's attention folder.
         words: Word of the prompt at each stored position of the sequence; empty for padding and
-            for tokens of the model's template.
-        shape: (stored steps, heads, words, h, w); a single head is the mean of all.
+            for tokens of the model's template. Self-attention has none.
+        shape: (stored steps, heads, words, h, w); a single head is the mean of all. Of
+            self-attention, (stored steps, 1, h * w, h, w): the attending position, by rows, stands
+            in the place of the word.
         dtype: One of ``LAYER_DTYPES``.
         steps_before: Steps of the rows of a file read before the updates of steps on which
             guidance is due; empty for a file of every stored step, read in the ordinary passes.

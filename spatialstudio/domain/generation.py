@@ -194,12 +194,25 @@ class CaptureSettings:
         preview_every: Steps between previews; 0 is never.
         detail: How much of the attention is stored on those steps.
         full_precision: Whether layers are stored as float32, in twice the space of float16.
+        self_attention: Whether the self-attention of layers with at most ``MOST_PLACES`` positions
+            is stored, mean over heads; on disk.
     """
 
     attention_every: int = 1
     preview_every: int = 1
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS
     full_precision: bool = field(default=False, metadata=SPARSE)
+    self_attention: bool = field(default=False, metadata=SPARSE)
+
+    @property
+    def stores_words(self) -> bool:
+        """Whether the maps of every word are stored on disk."""
+        return self.attention_every > 0 and self.detail is not AttentionDetail.RELATION_WORDS
+
+    @property
+    def stores_places(self) -> bool:
+        """Whether self-attention is stored on disk."""
+        return self.attention_every > 0 and self.self_attention
 
 
 @frozen
@@ -307,6 +320,7 @@ class GenerationStarted:
         token_spans: Positions of the mentions in the text encoders' sequences.
         device: The device of the model.
         attention_files: Attention that will be stored on disk; ``size_bytes`` is exact.
+        self_attention_files: Self-attention that will be stored on disk.
         memory: Estimated memory of the run; None without an estimate.
         text_layers: Cross-attention layers of the denoiser, in execution order.
         is_repeated: Whether the steps that follow have run before: those of the best of several
@@ -319,6 +333,7 @@ class GenerationStarted:
     token_spans: tuple[TokenSpan, ...]
     device: str
     attention_files: tuple[AttentionFile, ...] = ()
+    self_attention_files: tuple[AttentionFile, ...] = field(default=(), metadata=SPARSE)
     memory: MemoryEstimate | None = None
     text_layers: tuple[TextLayer, ...] = ()
     is_repeated: bool = False

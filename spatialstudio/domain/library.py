@@ -124,6 +124,7 @@ class RunRecord:
         peak_memory_bytes: Peak memory during generation.
         candidates: Candidates of a noise search, best first; empty without one.
         attention_files: Attention stored on disk separately from the artifacts.
+        self_attention_files: Self-attention stored in the same place.
         memory: Estimated memory of the run; None without an estimate.
         text_layers: Cross-attention layers of the model; empty if not recorded.
         is_marked: Whether the XMP of its image marks it as AI-generated.
@@ -144,10 +145,16 @@ class RunRecord:
     peak_memory_bytes: int
     candidates: tuple[CandidateScore, ...] = ()
     attention_files: tuple[AttentionFile, ...] = ()
+    self_attention_files: tuple[AttentionFile, ...] = field(default=(), metadata=SPARSE)
     memory: MemoryEstimate | None = None
     text_layers: tuple[TextLayer, ...] = ()
     is_marked: bool = True
     origin: PictureOrigin | None = field(default=None, metadata=SPARSE)
+
+    @property
+    def layer_files(self) -> tuple[AttentionFile, ...]:
+        """All captured layers: of cross-attention, then of self-attention."""
+        return (*self.attention_files, *self.self_attention_files)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

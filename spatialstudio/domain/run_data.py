@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spatialstudio.domain.attention import Moment
+from spatialstudio.domain.attention import AttentionFile, Moment
 from spatialstudio.domain.frozen import frozen
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -21,6 +21,8 @@ LAYER_PREFIX = "layer/"
 """Beginning of the names of captured layers' arrays."""
 LAYER_BEFORE_PREFIX = "layer_before/"
 """Beginning of the names of their arrays before the updates of steps on which guidance was due."""
+SELF_PREFIX, SELF_BEFORE_PREFIX = "self_attention/", "self_attention_before/"
+"""The same for self-attention."""
 BEFORE, AFTER = "before", "after"
 MOMENT_NAMES: Mapping[Moment, str] = {Moment.BEFORE: BEFORE, Moment.AFTER: AFTER}
 """Names of the moments in arrays, tables and scripts."""
@@ -74,6 +76,14 @@ class RunArray:
             return whole
         found = list(self.blocks())
         return np.concatenate(found) if found else np.empty(self.shape, self.dtype)
+
+
+def layer_array_name(file: AttentionFile, *, is_self: bool) -> str:
+    """Return the name of a captured layer's array."""
+    ordinary, before = (
+        (SELF_PREFIX, SELF_BEFORE_PREFIX) if is_self else (LAYER_PREFIX, LAYER_BEFORE_PREFIX)
+    )
+    return f"{before if file.steps_before else ordinary}{file.layer}"
 
 
 class Number(NamedTuple):

@@ -60,6 +60,7 @@ class RunSettings:
         preset: The preset that the guidance settings are based on.
         detail: How much of the attention is stored.
         preview_every: Steps between previews, >= 1.
+        self_attention: Whether self-attention is stored.
     """
 
     model_id: str
@@ -76,6 +77,7 @@ class RunSettings:
     preset: Preset = Preset.RECOMMENDED
     detail: AttentionDetail = AttentionDetail.RELATION_WORDS
     preview_every: int = 1
+    self_attention: bool = field(default=False, metadata=SPARSE)
 
 
 @frozen

@@ -214,13 +214,21 @@ def test_zero_strength_disables_guidance(terminal, registry, runs):
 
 def test_memory_savings_and_layers_set_the_request(terminal, registry, runs):
     typed = ["--save-memory", "checkpointing", "--save-memory", "every second step"]
-    typed += ["--float32-attention", "--guidance-layer", "mid", "--guidance-layer", "up"]
+    typed += [
+        "--float32-attention",
+        "--self-attention",
+        "--guidance-layer",
+        "mid",
+        "--guidance-layer",
+        "up",
+    ]
     terminal("generate", PROMPT, *typed, "--keep-attention", "every word", "--out", runs)
     (request,) = registry.backend_made.requests
     assert request.sampling.savings == (Saving.CHECKPOINTING, Saving.EVERY_SECOND_STEP)
     assert (request.sampling.guidance.checkpointing, request.sampling.guidance.every) == (True, 2)
     assert request.capture.detail is AttentionDetail.EVERY_WORD
     assert request.capture.full_precision
+    assert request.capture.self_attention
     assert request.sampling.guidance.layers == ("mid", "up")
 
 

@@ -1,21 +1,22 @@
-"""Disk archive of a run's text attention, written step by step during denoising.
+"""Disk archive of a run's attention, written step by step during denoising.
 
 One memory-mapped NumPy file per layer, float16 or float32; no layer is held in memory as a whole.
 The maps that relations need are small and travel with the step events; the archive holds the rest.
 """
 
+import math
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
 
 from spatialstudio.adapters.attention_cache import make_room
-from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, map_size
+from spatialstudio.adapters.diffusion.attention_layers import AttentionLayer, TextPlace, map_size
 from spatialstudio.adapters.diffusion.attention_tap import LayerAttention, tapped
 from spatialstudio.adapters.diffusion.denoiser_call import CallLayout, DenoiserCall
 from spatialstudio.adapters.diffusion.load_pipeline import LoadedPipeline
@@ -23,6 +24,7 @@ from spatialstudio.adapters.diffusion.patched import patched_attribute
 from spatialstudio.adapters.diffusion.pipeline_arguments import picture_size
 from spatialstudio.adapters.diffusion.token_spans import words_by_position
 from spatialstudio.domain.attention import (
+    MOST_PLACES,
     AttentionDetail,
     AttentionFile,
     Moment,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from spatialstudio.domain.arrays import FloatMap
 
 ARRAY_ENDING = ".npy"
+
+_Array: TypeAlias = "np.memmap[Any, np.dtype[Any]]"
 
 
 def plan_archive(
@@ -58,10 +62,11 @@ def plan_archive(
             also read before the updates. None without such updates.
 
     Raises:
-        RequestError: The run makes no passes whose attention can be stored.
+        RequestError: The run makes no passes whose attention can be stored, or the model has no
+            self-attention that can be.
     """
     capture = request.capture
-    if capture.attention_every == 0 or capture.detail is AttentionDetail.RELATION_WORDS:
+    if not (capture.stores_words or capture.stores_places):
         return AttentionArchive(folder, (), (), ())
     if request.sampling.guidance.reuses_prediction:
         raise RequestError(
@@ -78,16 +83,63 @@ def plan_archive(
     )
     stored = range(0, total_steps, capture.attention_every)
     before = () if updates is None else tuple(filter(updates.guides, stored))
-    files = _files_of(loaded, request, tuple(words.values()), len(stored))
+    layers: list[AttentionLayer] = []
+    files: list[AttentionFile] = []
+    if capture.stores_words:
+        layers += loaded.text_layers
+        files += _files_of(loaded, request, tuple(words.values()), len(stored))
+    if capture.stores_places:
+        own = _small_self_layers(loaded, request)
+        layers += own
+        files += [_self_file(loaded, request, layer, len(stored)) for layer in own]
     files += [_read_before(file, before) for file in files if before]
-    layers = loaded.text_layers
     return AttentionArchive(folder, layers, tuple(words), files, capture.attention_every)
+
+
+def _small_self_layers(
+    loaded: LoadedPipeline, request: GenerationRequest
+) -> tuple[AttentionLayer, ...]:
+    """Return the self-attention layers that are small enough to be stored.
+
+    Raises:
+        RequestError: There is none.
+    """
+    latent_size = loaded.latent_size(*picture_size(loaded, request))
+    small = tuple(
+        layer
+        for layer in loaded.self_layers
+        if math.prod(map_size(*latent_size, layer.level)) <= MOST_PLACES
+    )
+    if not small:
+        raise RequestError(
+            f"The model has no self-attention layer of at most {MOST_PLACES} positions.",
+            hint="Do not record self-attention with this model, or draw a smaller picture.",
+        )
+    return small
+
+
+def _self_file(
+    loaded: LoadedPipeline, request: GenerationRequest, layer: AttentionLayer, steps: int
+) -> AttentionFile:
+    """Return the file of a self-attention layer, of every stored step."""
+    height, width = map_size(*loaded.latent_size(*picture_size(loaded, request)), layer.level)
+    return AttentionFile(
+        layer=layer.name,
+        name=f"self-{layer.name}{ARRAY_ENDING}",
+        words=(),
+        shape=(steps, 1, height * width, height, width),
+        dtype=_dtype(request),
+    )
+
+
+def _dtype(request: GenerationRequest) -> str:
+    return "float32" if request.capture.full_precision else "float16"
 
 
 def _files_of(
     loaded: LoadedPipeline, request: GenerationRequest, words: tuple[str, ...], steps: int
 ) -> list[AttentionFile]:
-    """Return the file of each layer, of every stored step."""
+    """Return the file of each layer that attends to the text, of every stored step."""
     capture = request.capture
     keeps_all = capture.detail is AttentionDetail.EVERYTHING
     latent_size = loaded.latent_size(*picture_size(loaded, request))
@@ -102,7 +154,7 @@ def _files_of(
                 len(words),
                 *map_size(*latent_size, layer.level),
             ),
-            dtype="float32" if capture.full_precision else "float16",
+            dtype=_dtype(request),
         )
         for number, layer in enumerate(loaded.text_layers)
     ]
@@ -128,10 +180,10 @@ def layers_at(loaded: LoadedPipeline, height: int, width: int) -> tuple[TextLaye
 
 
 class StepTap:
-    """Captures the text layers in the first call of each due step; guidance passes are skipped.
+    """Captures layers in the first call of each due step; guidance passes are skipped.
 
     Args:
-        layers: All layers that attend to the text; empty to capture nothing.
+        layers: The captured layers; empty to capture nothing.
         reads_before: Whether steps are also captured before their updates.
     """
 
@@ -236,10 +288,13 @@ class AttentionArchive(StepTap):
 
     Args:
         folder: Created at the first stored step; no other writer may use it.
-        layers: All layers that attend to the text.
+        layers: The layers that attend to the text, and the self-attention layers.
         columns: Stored text positions, in the word order of the files.
         every: Interval of the stored steps.
         files: The planned files: one per layer, then those read before updates, one per layer.
+
+    Attributes:
+        files: The planned files, of text and self-attention.
     """
 
     def __init__(
@@ -256,9 +311,21 @@ class AttentionArchive(StepTap):
         self._folder = folder
         self._columns = tuple(columns)
         self._every = every
-        self._arrays: list[np.memmap[Any, np.dtype[Any]]] = []
+        self._own = {layer.name for layer in layers if layer.text is TextPlace.NONE}
+        self._arrays: dict[str, _Array] = {}
+        self._arrays_before: dict[str, _Array] = {}
         self._row = 0
         self._rows_before = 0
+
+    @property
+    def text_files(self) -> tuple[AttentionFile, ...]:
+        """The files of layers that attend to the text."""
+        return tuple(file for file in self.files if file.layer not in self._own)
+
+    @property
+    def self_files(self) -> tuple[AttentionFile, ...]:
+        """The files of self-attention layers."""
+        return tuple(file for file in self.files if file.layer in self._own)
 
     def make_room(self) -> int:
         """Remove the oldest runs of the cache if this one does not fit; return their number."""
@@ -270,12 +337,12 @@ class AttentionArchive(StepTap):
     def _begin_step(self, call: DenoiserCall) -> Callable[[LayerAttention], None]:  # noqa: ARG002
         """Return the sink of a pass; before updates if there are any, then of the ordinary pass."""
         self._open()
-        count, places = len(self._layers), []
+        places = []
         if self._is_due_before():
-            places.append((self._arrays[count:], self._rows_before))
+            places.append((self._arrays_before, self._rows_before))
             self._rows_before += 1
         if not self._is_before:
-            places.append((self._arrays[:count], self._row))
+            places.append((self._arrays, self._row))
             self._row += 1
         return _Sink(places, self._columns).take
 
@@ -289,12 +356,11 @@ class AttentionArchive(StepTap):
             return
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._arrays = [
-                np.lib.format.open_memmap(
+            for file in self.files:
+                arrays = self._arrays_before if file.steps_before else self._arrays
+                arrays[file.layer] = np.lib.format.open_memmap(
                     self._folder / file.name, mode="w+", dtype=file.dtype, shape=file.shape
                 )
-                for file in self.files
-            ]
         except OSError as error:
             raise StoreError(
                 "The attention cannot be written to disk.",
@@ -306,22 +372,23 @@ class _Sink:
     """Writes the layers of one pass to their files as they arrive.
 
     Args:
-        places: Arrays of the layers in order, and the row that is written.
+        places: Arrays of the layers by name, and the row that is written.
         columns: Stored text positions.
     """
 
-    def __init__(self, places: Sequence[tuple[Sequence[Any], int]], columns: Sequence[int]) -> None:
+    def __init__(
+        self, places: Sequence[tuple[Mapping[str, _Array], int]], columns: Sequence[int]
+    ) -> None:
         self._places = places
         self._columns = list(columns)
-        self._next = 0
 
     def take(self, seen: LayerAttention) -> None:
-        """Write the attention of the next layer without keeping it in memory."""
+        """Write the attention of a layer without keeping it in memory."""
         probabilities = seen.probabilities()
         for arrays, row in self._places:
-            array = arrays[self._next]
+            array = arrays[seen.layer.name]
             _, heads, *shape = array.shape
             kept = probabilities if heads > 1 else probabilities.mean(0, keepdim=True)
-            values = kept[..., self._columns].transpose(1, 2).reshape(heads, *shape)
-            array[row] = values.cpu().numpy()  # rounds to the type of the file
-        self._next += 1
+            if seen.layer.text is not TextPlace.NONE:
+                kept = kept[..., self._columns].transpose(1, 2)
+            array[row] = kept.reshape(heads, *shape).cpu().numpy()  # rounds to the file's type

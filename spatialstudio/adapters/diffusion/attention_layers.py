@@ -1,4 +1,4 @@
-"""The layers of a denoiser that attend to the text, with map level and text position."""
+"""The attention layers of a denoiser, with map level and text position."""
 
 import math
 from collections.abc import Iterator
@@ -14,6 +14,9 @@ MAP_DIVISOR = 4
 
 LEAST_MAP_SIDE = 16
 
+SELF_ATTENTION = ".attn1"
+"""Module of the self-attention of a ``BasicTransformerBlock``."""
+
 
 class TextPlace(Enum):
     """Where an attention call holds the text.
@@ -22,16 +25,18 @@ class TextPlace(Enum):
         ALONE: Cross-attention: the queries are the picture, the keys are the text.
         FIRST: Joint attention over text, then picture.
         LAST: Joint attention over picture, then text.
+        NONE: Self-attention: queries and keys are the picture.
     """
 
     ALONE = "alone"
     FIRST = "first"
     LAST = "last"
+    NONE = "none"
 
 
 @frozen(eq=False, kw_only=False)
 class AttentionLayer:
-    """One layer of a denoiser that attends to the text.
+    """One attention layer of a denoiser.
 
     Attributes:
         name: Module name in the denoiser.
@@ -91,6 +96,16 @@ def map_size(latent_height: int, latent_width: int, level: int) -> tuple[int, in
 
 def unet_text_layers(unet: nn.Module) -> tuple[AttentionLayer, ...]:
     """List the cross-attention layers of a ``UNet2DConditionModel``: down, middle, up."""
+    return tuple(layer for block in _unet_blocks(unet) for layer in _cross_attention(*block))
+
+
+def unet_self_layers(unet: nn.Module) -> tuple[AttentionLayer, ...]:
+    """List the self-attention layers of a ``UNet2DConditionModel``: down, middle, up."""
+    return tuple(layer for block in _unet_blocks(unet) for layer in _self_attention(*block))
+
+
+def _unet_blocks(unet: nn.Module) -> list[tuple[str, nn.Module, int]]:
+    """Return name, module and level of each block: down, middle, up."""
     down, up = unet.get_submodule("down_blocks"), unet.get_submodule("up_blocks")
     lowest = len(list(down.children())) - 1
     blocks = [(f"down_blocks.{name}", block, int(name)) for name, block in down.named_children()]
@@ -99,7 +114,7 @@ def unet_text_layers(unet: nn.Module) -> tuple[AttentionLayer, ...]:
     blocks += [
         (f"up_blocks.{name}", block, lowest - int(name)) for name, block in up.named_children()
     ]
-    return tuple(layer for block in blocks for layer in _cross_attention(*block))
+    return blocks
 
 
 def transformer_layers(
@@ -145,3 +160,10 @@ def _cross_attention(prefix: str, block: nn.Module, level: int) -> Iterator[Atte
     for name, module in block.named_modules():
         if isinstance(module, Attention) and module.is_cross_attention:
             yield AttentionLayer(f"{prefix}.{name}", module, level)
+
+
+def _self_attention(prefix: str, block: nn.Module, level: int) -> Iterator[AttentionLayer]:
+    for name, module in block.named_modules():
+        is_first = name.endswith(SELF_ATTENTION) and isinstance(module, Attention)
+        if is_first and not module.is_cross_attention:
+            yield AttentionLayer(f"{prefix}.{name}", module, level, TextPlace.NONE)

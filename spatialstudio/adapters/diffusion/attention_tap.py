@@ -1,4 +1,4 @@
-"""Capture of cross-attention during an unmodified forward pass.
+"""Capture of attention during an unmodified forward pass.
 
 Every native attention processor ends in ``scaled_dot_product_attention``. For one pass a wrapper
 replaces that function, records the inputs of the selected modules, and calls the original. The
@@ -39,7 +39,8 @@ class LayerAttention:
     Attributes:
         layer: The captured layer.
         query: (heads, positions, depth) of the picture.
-        key: (heads, text, depth) of the text; the softmax runs over the text.
+        key: (heads, text, depth) of the text; the softmax runs over the text. In self-attention,
+            the picture takes the place of the text.
         scale: Factor of the query-key products.
         mask: (heads, positions, text) float32, added to the products; None for no mask.
         log_sums: (heads, positions) float32, logarithms of the softmax denominators; None if the
@@ -375,7 +376,7 @@ class AttentionTap:
 
     def _parts(self, layer: AttentionLayer) -> tuple[slice, slice] | None:
         """Return the query slice of the picture and the key slice of the text; None for all."""
-        if layer.text is TextPlace.ALONE:
+        if layer.text in (TextPlace.ALONE, TextPlace.NONE):
             return None
         if self._latent_size is None:
             raise ValueError("Joint attention needs the size of the latents.")

@@ -21,6 +21,7 @@ from spatialstudio.adapters.diffusion.attention_layers import (
     AttentionLayer,
     TextPlace,
     transformer_layers,
+    unet_self_layers,
     unet_text_layers,
 )
 from spatialstudio.adapters.diffusion.denoiser_call import (
@@ -70,6 +71,7 @@ class Family:
     Attributes:
         pipeline_class: diffusers class name, as in ``model_index.json``.
         text_layers: Lists the layers that attend to the text, in execution order.
+        self_layers: Lists the self-attention layers that can be recorded, in execution order.
         streams: Lists how the text encoders read a prompt.
         smooths_maps: Whether the loss reads smoothed maps.
         weighs_values: Whether weights of words also act on the values of the attention, because the
@@ -91,6 +93,7 @@ class Family:
     pipeline_class: str
     text_layers: Callable[[nn.Module], tuple[AttentionLayer, ...]]
     streams: ListStreams
+    self_layers: Callable[[nn.Module], tuple[AttentionLayer, ...]] = lambda _: ()
     smooths_maps: bool = False
     weighs_values: bool = False
     calls: CallLayout = field(default_factory=CallLayout)
@@ -154,6 +157,7 @@ STABLE_DIFFUSION = Family(
     pipeline_class="StableDiffusionPipeline",
     side_multiple=8,
     text_layers=unet_text_layers,
+    self_layers=unet_self_layers,
     streams=text_streams.clip_streams,
     smooths_maps=True,
 )
@@ -162,6 +166,7 @@ SDXL = Family(
     pipeline_class="StableDiffusionXLPipeline",
     side_multiple=8,
     text_layers=unet_text_layers,
+    self_layers=unet_self_layers,
     streams=text_streams.clip_streams,
 )
 PIXART_ALPHA = Family(

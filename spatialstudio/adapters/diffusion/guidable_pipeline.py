@@ -75,6 +75,11 @@ class GuidablePipeline:
         return self.family.text_layers(self.denoiser)
 
     @cached_property
+    def self_layers(self) -> tuple[AttentionLayer, ...]:
+        """All self-attention layers that can be recorded, in execution order."""
+        return self.family.self_layers(self.denoiser)
+
+    @cached_property
     def guiding_layers(self) -> tuple[AttentionLayer, ...]:
         """The layers whose attention is read."""
         layers = self.text_layers

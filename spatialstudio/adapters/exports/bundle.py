@@ -52,7 +52,7 @@ from spatialstudio.domain.export import ExportedRun, LoadedRun
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationEvent
 from spatialstudio.domain.library import RunRecord
-from spatialstudio.domain.run_data import LAYER_BEFORE_PREFIX, LAYER_PREFIX
+from spatialstudio.domain.run_data import layer_array_name
 from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     FileTooLarge,
@@ -131,14 +131,14 @@ def _write_layers(archive: ZipFile, name: str, run: ExportedRun) -> Mapping[str,
     """Write the captured layers of a run that can be read; return their hashes by file name."""
     arrays = {each.name: each for each in (run.data.arrays if run.data else ())}
     hashes = {}
-    for file in run.record.attention_files:
-        prefix = LAYER_BEFORE_PREFIX if file.steps_before else LAYER_PREFIX
-        array = arrays.get(f"{prefix}{file.layer}")
+    for file in run.record.layer_files:
+        is_self = file in run.record.self_attention_files
+        array = arrays.get(layer_array_name(file, is_self=is_self))
         if array is None:
             continue
         digest = sha256()
         with archive.open(ZipInfo(_layer_member(name, file.name)), "w", force_zip64=True) as member:
-            for part in npy_parts(array.shape, np.dtype(array.dtype), array.blocks()):
+            for part in npy_parts(file.shape, np.dtype(file.dtype), array.blocks()):
                 digest.update(part)
                 member.write(part)
         hashes[file.name] = digest.hexdigest()
@@ -342,7 +342,7 @@ def _check(archive: ZipFile, run: _ListedRun) -> None:
 def _check_layers(archive: ZipFile, run: _ListedRun) -> None:
     """Check that the layers are those of the run's record, with their sizes and hashes."""
     record, _ = _load(run, _files(archive, run))
-    known = {file.name: file for file in record.attention_files}
+    known = {file.name: file for file in record.layer_files}
     for name, digest in run.layers.items():
         info = archive.getinfo(_layer_member(run.name, name))
         is_named = name in known and all(map(is_path_component, (name, record.request.id)))

@@ -19,8 +19,6 @@ from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.run_data import (
     AFTER,
     BEFORE,
-    LAYER_BEFORE_PREFIX,
-    LAYER_PREFIX,
     MEASURES,
     MOMENT_NAMES,
     AnyArray,
@@ -28,6 +26,7 @@ from spatialstudio.domain.run_data import (
     Plain,
     RunArray,
     RunData,
+    layer_array_name,
     whole,
 )
 from spatialstudio.domain.scene import MentionId, Relation, RelationId
@@ -42,6 +41,11 @@ PROBABILITY = "probability"
 NOT_NORMALISED = "none: attention probabilities, not rescaled over the picture"
 MAP_AXES = ("captured_step", "y", "x")
 LAYER_AXES = ("captured_step", "head", "token", "y", "x")
+CROSS = "Cross-attention of one layer."
+CROSS_BEFORE = "The layer before the updates of the steps on which guidance was due."
+SELF = "Self-attention of one layer: from the place (place_y, place_x) to each (y, x), sum 1."
+SELF_BEFORE = "Self-attention before the updates of the steps on which guidance was due."
+SELF_AXES = ("captured_step", "place_y", "place_x", "y", "x")
 
 
 def run_data(
@@ -221,44 +225,65 @@ class _Captured:
         self._read, self._tick = read_layer, tick
         every = record.request.capture.attention_every or 1
         self._events = {event.step: event for event in steps[::every]}
-        files, guidance = record.attention_files, record.request.sampling.guidance
-        self._moment = moment_of_layers(files, guidance, steps, Moment.AFTER) or Moment.AFTER
-        self.files, self.missing = files, ""
+        guidance = record.request.sampling.guidance
+        self._moment, self._own_moment = (
+            moment_of_layers(files, guidance, steps, Moment.AFTER) or Moment.AFTER
+            for files in (record.attention_files, record.self_attention_files)
+        )
+        self.files, self.missing = record.attention_files, ""
+        self._self_files = record.self_attention_files
         try:
-            for file in self.files:
+            for file in record.layer_files:
                 read_layer(file)
         except StoreError as error:
             self.missing, self.files = f"{error.message} {error.hint}", ()
+            self._self_files = ()
 
     def arrays(self) -> Iterator[RunArray]:
         """Yield a description of each layer; its values stay on disk."""
-        places = words_of(self._record.request.scene)
+        words = words_of(self._record.request.scene)
         for file in self.files:
-            prefix, moment, meaning = LAYER_PREFIX, self._moment, "Cross-attention of one layer."
-            if file.steps_before:
-                prefix, moment = LAYER_BEFORE_PREFIX, Moment.BEFORE
-                meaning = "The layer before the updates of the steps on which guidance was due."
+            places: Plain = {
+                str(w): list(found) for w, found in places_of(words, file.words).items()
+            }
+            about = self._about(file, self._moment)
             yield RunArray(
-                name=f"{prefix}{file.layer}",
+                name=layer_array_name(file, is_self=False),
                 shape=file.shape,
                 dtype=file.dtype,
                 axes=LAYER_AXES,
-                meaning=meaning,
+                meaning=CROSS_BEFORE if file.steps_before else CROSS,
                 unit=PROBABILITY,
-                details={
-                    "layer": file.layer,
-                    "moment_on_guided_steps": MOMENT_NAMES[moment],
-                    "tokens": list(file.words),
-                    "token_positions": {
-                        str(word): list(found)
-                        for word, found in places_of(places, file.words).items()
-                    },
-                    "steps": list(self._steps_of(file)),
-                    "heads": file.heads if file.heads > 1 else "mean",
-                    "normalisation": NOT_NORMALISED,
-                },
+                details={**about, "tokens": list(file.words), "token_positions": places},
                 blocks=partial(self._blocks, file),
             )
+        for file in self._self_files:
+            yield self._self_array(file)
+
+    def _self_array(self, file: AttentionFile) -> RunArray:
+        """Return self-attention with the attending place as two axes."""
+        steps, _, _, height, width = file.shape
+        shape = (height, width, height, width)
+        return RunArray(
+            name=layer_array_name(file, is_self=True),
+            shape=(steps, *shape),
+            dtype=file.dtype,
+            axes=SELF_AXES,
+            meaning=SELF_BEFORE if file.steps_before else SELF,
+            unit=PROBABILITY,
+            details=self._about(file, self._own_moment),
+            blocks=lambda: (block.reshape(-1, *shape) for block in self._blocks(file)),
+        )
+
+    def _about(self, file: AttentionFile, ordinary: Moment) -> dict[str, Plain]:
+        moment = Moment.BEFORE if file.steps_before else ordinary
+        return {
+            "layer": file.layer,
+            "moment_on_guided_steps": MOMENT_NAMES[moment],
+            "steps": list(self._steps_of(file)),
+            "heads": file.heads if file.heads > 1 else "mean",
+            "normalisation": NOT_NORMALISED,
+        }
 
     def steps(self) -> Iterator[_LayerStep]:
         """Yield the maps of the words in each layer at each captured step."""

@@ -5,7 +5,6 @@ from dataclasses import fields
 from math import inf, isfinite
 from typing import Any
 
-from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import PromptError, RequestError
 from spatialstudio.domain.generation import (
@@ -144,10 +143,9 @@ def _search_faults(request: GenerationRequest) -> Iterator[RequestError]:
             "A search needs at least one relation.",
             hint="Add a relation to the prompt, or generate a single picture.",
         )
-    capture = request.capture
-    if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
+    if request.capture.stores_words or request.capture.stores_places:
         yield RequestError(
-            "Attention to every word cannot be recorded during a search, as each picture would "
+            "Layers cannot be recorded during a search, as each picture would "
             "overwrite that of the previous one.",
             hint=(
                 "Run the search first, then generate the best seed again with attention recording."
@@ -186,11 +184,10 @@ def _particle_faults(request: GenerationRequest) -> Iterator[RequestError]:
             "Steering needs at least one object.",
             hint="Name an object in the prompt, or set the particles to 1.",
         )
-    capture = request.capture
-    if capture.attention_every > 0 and capture.detail is not AttentionDetail.RELATION_WORDS:
+    if request.capture.stores_words or request.capture.stores_places:
         yield RequestError(
-            "Attention to every word cannot be recorded while particles are steered: which of them "
-            "becomes the picture is known only at the end.",
+            "Layers cannot be recorded while particles are steered: which of them becomes the "
+            "picture is known only at the end.",
             hint="Reduce the recorded attention, or set the particles to 1.",
         )
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from spatialstudio.application.evaluate.judge_choice import JudgeDefaults
 from spatialstudio.application.models.model_lists import choose_guidance
-from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import (
@@ -211,7 +210,10 @@ def request_of(
         search=NoiseSearch(candidates=settings.candidates if scene.relations else 1),
         steering=(settings.steering if scene.mentions else None) or ONE_PARTICLE,
         capture=replace(
-            plain.capture, detail=settings.detail, preview_every=settings.preview_every
+            plain.capture,
+            detail=settings.detail,
+            self_attention=settings.self_attention,
+            preview_every=settings.preview_every,
         ),
     )
     if judges is None or settings.steering is not None or not guidance.is_on:
@@ -231,8 +233,7 @@ def with_recommended_steering(
         request: A request without steering.
         judges: The judge set that would rate the particles.
     """
-    stores_words = request.capture.detail is not AttentionDetail.RELATION_WORDS
-    if is_search(request) or (stores_words and request.capture.attention_every > 0):
+    if is_search(request) or request.capture.stores_words or request.capture.stores_places:
         return request
     if request.sampling.guidance.targets:
         return request
@@ -276,6 +277,7 @@ def settings_of(request: GenerationRequest, model: ModelCard, settings: RunSetti
         candidates=request.search.candidates,
         steering=None if request.steering in usual else request.steering,
         detail=request.capture.detail,
+        self_attention=request.capture.self_attention,
         preview_every=max(request.capture.preview_every, 1),
     )
 

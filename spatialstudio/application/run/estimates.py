@@ -290,4 +290,5 @@ def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:
     """Return the settings that determine the memory of a run."""
     is_held = any(is_guided(request, step) for step in range(request.sampling.steps))
     kind = f"{kind_of(request)} {request.steering.particles}"
-    return kind, is_held, request.capture.detail.value
+    kept = request.capture.detail.value + " and self-attention" * request.capture.self_attention
+    return kind, is_held, kept

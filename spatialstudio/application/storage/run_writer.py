@@ -116,6 +116,7 @@ def record_of(
         peak_memory_bytes=finished.peak_memory_bytes,
         candidates=finished.candidates,
         attention_files=started.attention_files,
+        self_attention_files=started.self_attention_files,
         memory=started.memory,
         text_layers=started.text_layers,
         is_marked=is_marked,

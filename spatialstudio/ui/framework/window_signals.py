@@ -39,6 +39,7 @@ class WindowSignals(QObject):
         model_picked: Id of the model for the next picture.
         model_wanted: Id of the model to select from now on.
         capture_asked: How much attention the next run captures, as ``AttentionDetail``.
+        self_attention_asked: The next run captures self-attention.
         guidance_layers_asked: Names of the layers that guide the next run; empty for the family's.
         fix_wanted: A setting to change in the next pictures to save memory, as ``MemoryFix``.
         workspace_asked: Id of the workspace to show.
@@ -64,6 +65,7 @@ class WindowSignals(QObject):
     model_picked = Signal(str)
     model_wanted = Signal(str)
     capture_asked = Signal(object)
+    self_attention_asked = Signal()
     guidance_layers_asked = Signal(object)
     fix_wanted = Signal(object)
     workspace_asked = Signal(str)

@@ -53,6 +53,13 @@ def make_layer_steps(context: WindowContext) -> QWidget:
     return DockRoom(LayerStepsPanel(context))
 
 
+def make_self_attention(context: WindowContext) -> QWidget:
+    """Build the dock of self-attention."""
+    from spatialstudio.ui.inspect.self_attention_panel import SelfAttentionPanel
+
+    return DockRoom(SelfAttentionPanel(context))
+
+
 def make_board(context: WindowContext) -> QWidget:
     """Build the storyboard dock."""
     from spatialstudio.ui.inspect.board_panel import BoardPanel
@@ -99,6 +106,17 @@ LAYER_STEPS = DockPlan(
     area=BOTTOM,
     size_em=TIME.size_em,
     make=make_layer_steps,
+    in_simple=False,
+    tab_of=TIME.id,
+)
+
+
+SELF_ATTENTION = DockPlan(
+    id="self_attention",
+    title="Self-attention",
+    area=BOTTOM,
+    size_em=TIME.size_em,
+    make=make_self_attention,
     in_simple=False,
     tab_of=TIME.id,
 )

@@ -213,6 +213,7 @@ class GenerationPanel(Panel):
         self._form.loras_wanted.connect(self._find_loras)
         self._context.window_signals.seed_offered.connect(self.use_seed)
         self._context.window_signals.capture_asked.connect(self._pick_detail)
+        self._context.window_signals.self_attention_asked.connect(self._record_self_attention)
         self._context.window_signals.guidance_layers_asked.connect(self._guide_with)
         self._foot.generate_picked.connect(self.generate)
         self._foot.cancel_picked.connect(self.cancel)
@@ -281,6 +282,10 @@ class GenerationPanel(Panel):
     def _pick_detail(self, detail: AttentionDetail) -> None:
         if self._settings is not None:
             self._edit(tr("change recording"), replace(self._settings, detail=detail))
+
+    def _record_self_attention(self) -> None:
+        if self._settings is not None:
+            self._edit(tr("change recording"), replace(self._settings, self_attention=True))
 
     def _guide_with(self, layers: Iterable[str]) -> None:
         if (settings := self._settings) is not None:

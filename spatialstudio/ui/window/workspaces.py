@@ -43,6 +43,7 @@ from spatialstudio.ui.inspect.workspace import (
     LAYER_STEPS,
     MAPS,
     NUMBERS,
+    SELF_ATTENTION,
     TIME,
 )
 from spatialstudio.ui.refine.workspace import ASSERTIONS
@@ -68,7 +69,7 @@ GENERATE = Workspace(
 INSPECT = Workspace(
     id="inspect",
     command=INSPECT_WORKSPACE,
-    docks=(MAPS, VERDICT, GRAPH, TIME, LAYER_STEPS, NUMBERS, BOARD),
+    docks=(MAPS, VERDICT, GRAPH, TIME, LAYER_STEPS, SELF_ATTENTION, NUMBERS, BOARD),
     layers=frozenset({Layer.PICTURE, Layer.MAPS, Layer.MARGINALS}),
     shows_words=True,
 )

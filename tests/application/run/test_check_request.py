@@ -119,7 +119,14 @@ def at(mention, x=0.3, size=None):
                 "savings": (Saving.SEARCH,),
                 "capture": CaptureSettings(detail=AttentionDetail.EVERYTHING),
             },
-            "Attention to every word",
+            "Layers cannot be recorded during a search",
+        ),
+        (
+            {
+                "steering": Steering(particles=2),
+                "capture": CaptureSettings(self_attention=True),
+            },
+            "Layers cannot be recorded while particles are steered",
         ),
         ({"search": NoiseSearch(enough=-0.5)}, "PSE that ends the search cannot be -0.5"),
         ({"capture": CaptureSettings(attention_every=-1)}, "recorded attention cannot be -1"),

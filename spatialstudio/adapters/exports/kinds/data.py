@@ -79,7 +79,7 @@ def _write_bundle(
 ) -> ExportFile:
     from spatialstudio.adapters.exports.bundle import write_bundle
 
-    has_layers = any(run.record.attention_files for run in runs)
+    has_layers = any(run.record.layer_files for run in runs)
     notes = (LAYERS_LEFT_OUT,) if has_layers else ()
     return ExportFile(stream=partial(write_bundle, runs), notes=notes)
 

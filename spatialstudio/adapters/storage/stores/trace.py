@@ -126,6 +126,7 @@ def events_of(
         token_spans=record.token_spans,
         device=record.environment.device,
         attention_files=record.attention_files,
+        self_attention_files=record.self_attention_files,
         memory=record.memory,
         text_layers=record.text_layers,
     )

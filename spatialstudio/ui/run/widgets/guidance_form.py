@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
@@ -62,6 +62,10 @@ FORMATS = {
     "bfloat16": "bfloat16, half the memory",
     "float16": "float16, half the memory",
 }
+SELF_ATTENTION_TIP = (
+    "Record where each place of the picture attends, in layers of at most 32 x 32 positions; "
+    "UNets only"
+)
 LARGEST_STEP_SIZE = 100_000.0
 LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
@@ -153,6 +157,8 @@ class GuidanceForm(QWidget):
         for detail, (name, tip) in DETAILS.items():
             self._detail.addItem(tr(name), detail)
             self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        self._self_attention = QCheckBox(tr("Also self-attention"))
+        self._self_attention.setToolTip(tr(SELF_ATTENTION_TIP))
         self._preview = count_field(
             tr("Preview interval"),
             MOST_BETWEEN,
@@ -190,6 +196,7 @@ class GuidanceForm(QWidget):
             self._goal,
             self._scale,
             self._detail,
+            self._self_attention,
             self._memory,
         )
         blocked = [QSignalBlocker(each) for each in (*fields, *others, self._preview)]
@@ -211,6 +218,7 @@ class GuidanceForm(QWidget):
         self._preview.setValue(settings.preview_every)
         self._preview.setSuffix(tr(" step") if settings.preview_every == 1 else tr(" steps"))
         self._detail.setCurrentIndex(self._detail.findData(settings.detail))
+        self._self_attention.setChecked(settings.self_attention)
         self._show_savings(settings.sampling.savings)
         for option, field in self._run_options.items():
             field.show_value(getattr(settings.sampling, option.id))
@@ -243,7 +251,8 @@ class GuidanceForm(QWidget):
         """
         if (settings := self._settings) is not None:
             is_steered = settings.steering is not None and settings.steering.is_on
-            is_possible = settings.detail is AttentionDetail.RELATION_WORDS or not is_steered
+            is_small = settings.detail is AttentionDetail.RELATION_WORDS
+            is_possible = not is_steered or (is_small and not settings.self_attention)
             usual = DETAILS[settings.detail][1] if is_possible else WITH_PARTICLES
             self._size.setText(size if size and is_possible else tr(usual))
 
@@ -318,6 +327,9 @@ class GuidanceForm(QWidget):
                 tr("change recorded maps"), detail=AttentionDetail(self._detail.currentData())
             )
         )
+        self._self_attention.toggled.connect(
+            lambda on: self._edit(tr("change recorded maps"), self_attention=on)
+        )
         self._memory.currentIndexChanged.connect(
             lambda: self._edit(tr("save memory"), savings=tuple(self._memory.currentData()))
         )
@@ -372,6 +384,7 @@ class GuidanceForm(QWidget):
             (tr("Recorded maps"), self._detail),
         ):
             form.addRow(_label(name, field), field)
+        form.addRow("", self._self_attention)
         form.addRow(self._size)
         column(self._disclosure, within=self)
 
