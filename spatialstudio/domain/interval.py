@@ -1,7 +1,7 @@
 """Confidence intervals of figures over many runs."""
 
 from enum import Enum
-from math import isnan, nan
+from math import floor, isnan, log10, nan
 
 from spatialstudio.domain.frozen import frozen
 
@@ -10,6 +10,12 @@ LEVEL = 0.95
 
 ROUNDING = 1e-12
 """Figures nearer to zero are rounding errors of sums of float64."""
+
+
+FEWEST = 2
+"""Smallest number of values with an interval."""
+
+MOST_DECIMALS, SMALL = 3, 0.01
 
 
 class IntervalMethod(Enum):
@@ -47,12 +53,36 @@ class Interval:
 
     @property
     def text(self) -> str:
-        """The figure with its bounds: "0.63 [0.55, 0.71]"; "-" without values."""
+        """The figure with its bounds, with equal decimals: "0.630 [0.550, 0.710]".
+
+        Without bounds, the reason: "0.500 (no interval: n < 2)"; "-" without values.
+        """
         if isnan(self.value):
             return "-"
-        low, high = three_digits(self.low), three_digits(self.high)
-        bounds = "" if isnan(self.low) else f" [{low}, {high}]"
-        return f"{three_digits(self.value)}{bounds}"
+        if isnan(self.low):
+            (value,) = with_equal_decimals(self.value)
+            return f"{value} ({self._reason})"
+        value, low, high = with_equal_decimals(self.value, self.low, self.high)
+        return f"{value} [{low}, {high}]"
+
+    @property
+    def _reason(self) -> str:
+        if self.n < FEWEST:
+            return f"no interval: n < {FEWEST}"
+        is_clustered = self.method is IntervalMethod.CLUSTER_BOOTSTRAP
+        return "no interval: one prompt" if is_clustered else "no interval"
+
+
+def with_equal_decimals(*values: float) -> tuple[str, ...]:
+    """Return figures with three decimals; fewer above 10, and three digits below 0.01."""
+    largest = max(map(abs, values))
+    if largest < ROUNDING:
+        decimals = MOST_DECIMALS
+    elif largest < SMALL:
+        decimals = MOST_DECIMALS - 1 - floor(log10(largest))
+    else:
+        decimals = max(MOST_DECIMALS - max(floor(log10(largest)), 0), 0)
+    return tuple(f"{round(value, decimals) + 0.0:.{decimals}f}" for value in values)
 
 
 def three_digits(value: float) -> str:

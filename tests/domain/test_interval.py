@@ -1,16 +1,38 @@
 from math import nan
 
+import pytest
+
 from spatialstudio.domain.interval import Interval, IntervalMethod, no_interval
 
 
 def test_an_interval_reads_as_a_figure_with_its_bounds():
     found = Interval(value=0.6316, low=0.5, high=0.75, n=20, method=IntervalMethod.T)
-    assert found.text == "0.632 [0.5, 0.75]"
+    assert found.text == "0.632 [0.500, 0.750]"
 
 
-def test_a_figure_without_bounds_stands_alone():
+def test_a_figure_without_bounds_says_why():
     found = Interval(value=0.5, low=nan, high=nan, n=1, method=IntervalMethod.T)
-    assert found.text == "0.5"
+    assert found.text == "0.500 (no interval: n < 2)"
+
+
+def test_a_single_prompt_has_no_interval_over_prompts():
+    method = IntervalMethod.CLUSTER_BOOTSTRAP
+    found = Interval(value=0.5, low=nan, high=nan, n=4, method=method)
+    assert found.text == "0.500 (no interval: one prompt)"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (0.62, -0.0001, 1.0, "0.620 [0.000, 1.000]"),
+        (5.3, 4.25, 12.5, "5.30 [4.25, 12.50]"),
+        (150.0, 100.0, 1200.0, "150 [100, 1200]"),
+        (0.002, 0.00123, 0.0031, "0.00200 [0.00123, 0.00310]"),
+    ],
+)
+def test_a_figure_and_its_bounds_have_equal_decimals(value, low, high, text):
+    found = Interval(value=value, low=low, high=high, n=9, method=IntervalMethod.T)
+    assert found.text == text
 
 
 def test_no_values_have_a_dash():
@@ -19,4 +41,4 @@ def test_no_values_have_a_dash():
 
 def test_a_rounding_error_is_shown_as_zero():
     found = Interval(value=1.7e-17, low=-0.3, high=0.3, n=9, method=IntervalMethod.BOOTSTRAP)
-    assert found.text == "0.000 [-0.3, 0.3]"
+    assert found.text == "0.000 [-0.300, 0.300]"

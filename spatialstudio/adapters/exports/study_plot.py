@@ -17,6 +17,7 @@ from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.interval import Interval
 from spatialstudio.science.statistics.study import (
+    SHARES,
     Study,
     make_study,
     setting_text,
@@ -26,8 +27,6 @@ from spatialstudio.science.statistics.study import (
 PLOT_WIDTH, PLOT_HEIGHT = 360.0, 110.0
 SIDE = 44.0
 """Room for the labels of the vertical axis."""
-SHARES = ("pos", "pse", "passes", "overlap")
-"""Numbers in [0, 1], whose axis is at least this range."""
 DOT, CAP = 2.5, 4.0
 TICKS = 4
 FEWEST = 2

@@ -18,6 +18,7 @@ from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.science.statistics.study import (
     PASSES,
     REPEATED,
+    SHARES,
     USUAL,
     StudyGroup,
     StudyRun,
@@ -76,6 +77,7 @@ class StudyTable:
         rows: The groups.
         reference: Index of the row that differences refer to.
         notes: Sentences on the runs, the intervals and missing values.
+        is_share: Whether the number is in [0, 1].
     """
 
     number: str
@@ -83,6 +85,7 @@ class StudyTable:
     rows: tuple[StudyRow, ...]
     reference: int
     notes: tuple[str, ...]
+    is_share: bool = False
 
 
 @frozen
@@ -174,7 +177,12 @@ def study_table(runs: Runs, number: str, by: Sequence[str] = (), reference: int 
     rows = tuple(_row(group, number) for group in made.groups)
     others = [name for name in made.varied if name not in made.by]
     return StudyTable(
-        number=number, by=made.by, rows=rows, reference=reference, notes=_notes(rows, runs, others)
+        number=number,
+        by=made.by,
+        rows=rows,
+        reference=reference,
+        notes=_notes(rows, runs, others),
+        is_share=number in SHARES,
     )
 
 

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from spatialstudio.domain.interval import LEVEL, Interval, IntervalMethod, no_interval
+from spatialstudio.domain.interval import FEWEST, LEVEL, Interval, IntervalMethod, no_interval
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -23,8 +23,6 @@ SEED = 0
 """Random seed of a bootstrap where none is given."""
 BLOCK = 2**21
 """Maximum number of drawn indices in memory; it does not change the result."""
-FEWEST = 2
-"""Smallest number of values with a spread."""
 
 
 def wilson_bounds(
@@ -74,7 +72,9 @@ def share_interval(
     )
 
 
-def mean_t(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
+def mean_t(
+    values: npt.ArrayLike, level: float = LEVEL, within: tuple[float, float] | None = None
+) -> Interval:
     """Return the mean of values with Student's t interval: m -+ t_{n-1} s / sqrt(n).
 
     s is the standard deviation with n - 1 in the denominator. A single value has no bounds.
@@ -82,6 +82,8 @@ def mean_t(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
     Args:
         values: (N,); NaN where a value is missing.
         level: Confidence level, (0, 1).
+        within: Range of the values. The bounds are cut to it, which keeps the coverage; None for no
+            limits.
     """
     from scipy.special import stdtrit  # type: ignore[import-untyped]
 
@@ -93,7 +95,10 @@ def mean_t(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
     half = nan
     if n >= FEWEST:
         half = float(stdtrit(n - 1, (1 + level) / 2) * known.std(ddof=1) / np.sqrt(n))
-    return _mean_of(known, missing, (mean - half, mean + half), IntervalMethod.T, level)
+    low, high = mean - half, mean + half
+    if within is not None and n >= FEWEST:
+        low, high = max(low, within[0]), min(high, within[1])
+    return _mean_of(known, missing, (low, high), IntervalMethod.T, level)
 
 
 def mean_bootstrap(

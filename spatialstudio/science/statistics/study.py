@@ -38,6 +38,10 @@ Setting: TypeAlias = str | float | None
 PASSES = "passes"
 """1 where the verdict of a run is PASS, 0 where it is FAIL; missing if undecidable."""
 DECIDED: Mapping[Outcome | None, float] = {Outcome.PASS: 1.0, Outcome.FAIL: 0.0}
+SHARES = frozenset(
+    {"pos", "pse", PASSES, "overlap", "quality", "confidence", "peak", "centre_x", "centre_y"}
+)
+"""Numbers in [0, 1]."""
 USUAL = ("pos", "pse", PASSES, "mass", "overlap")
 """Numbers of a table where none are named."""
 SEED, PROMPT, METHOD, STRENGTH = "seed", "prompt", "method", "strength"
@@ -186,8 +190,8 @@ def make_study(
 ) -> Study:
     """Group runs by settings, with an interval of each number.
 
-    Intervals of means are Student's t, or a bootstrap of whole prompts where a group has several;
-    the interval of ``PASSES`` is Wilson's.
+    Intervals of means are Student's t, cut to [0, 1] for ``SHARES``, or a bootstrap of whole
+    prompts where a group has several; the interval of ``PASSES`` is Wilson's.
 
     Args:
         runs: The runs.
@@ -286,7 +290,9 @@ def _figure(runs: Sequence[StudyRun], measure: str) -> Interval:
         known = [value for value in values if not isnan(value)]
         return share_interval(int(sum(known)), len(known), missing=len(values) - len(known))
     prompts = [run.settings.get(PROMPT) for run in runs]
-    return cluster_bootstrap(values, prompts) if len(set(prompts)) > 1 else mean_t(values)
+    if len(set(prompts)) > 1:
+        return cluster_bootstrap(values, prompts)
+    return mean_t(values, within=(0.0, 1.0) if measure in SHARES else None)
 
 
 def _difference(

@@ -25,10 +25,12 @@ from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobId,
     BackgroundJobProgressed,
 )
+from spatialstudio.domain.sweep import RUN_FIELDS
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.gallery import commands
 from spatialstudio.ui.gallery.run_marking import GalleryJobs
+from spatialstudio.ui.gallery.settings_comparison import NAMES
 from spatialstudio.ui.gallery.widgets.study_contents import StudyContents, StudyPoint
 from spatialstudio.ui.widgets.texts import tr
 
@@ -37,9 +39,11 @@ if TYPE_CHECKING:  # plots are loaded after the first frame
 
 FEWEST = 2
 
-SHARES = frozenset({"pos", "pse", "passes", "overlap", "quality"})
-"""Numbers in [0, 1], whose axis is at least this range."""
 LABELS = {"pos": "PoS", "pse": "PSE", "passes": "PASS"}
+SETTINGS = {**NAMES, **{field.id: field.title for field in RUN_FIELDS.values()}} | {
+    "last_step": "Last step (from 0)"
+}
+"""Labels of settings, as in the form."""
 
 
 class RunStudy(QObject):
@@ -140,7 +144,7 @@ def contents_of(table: StudyTable, unread: int = 0) -> StudyContents:
     label = _label(table.number)
     tested = any(row.holm_p is not None for row in table.rows)
     columns = (
-        *((name, "") for name in table.by),
+        *((_setting(name), "") for name in table.by),
         (tr("Runs"), tr("Number of runs")),
         (tr("{number}, 95 %").format(number=label), tr(MEANINGS[table.number])),
         (tr("n"), tr("Runs that have the number")),
@@ -157,8 +161,8 @@ def contents_of(table: StudyTable, unread: int = 0) -> StudyContents:
         columns=columns,
         rows=tuple(_cells(row, tested=tested) for row in table.rows),
         points=tuple(_point(row) for row in table.rows),
-        names=(label, ", ".join(table.by)),
-        bounds=(0.0, 1.0) if table.number in SHARES else None,
+        names=(label, ", ".join(map(_setting, table.by))),
+        bounds=(0.0, 1.0) if table.is_share else None,
         groups=tuple(row.name for row in table.rows),
         reference=table.reference,
         notes=" ".join(notes),
@@ -186,8 +190,13 @@ def _point(row: StudyRow) -> StudyPoint:
 def _groupings(read: RunsRead) -> dict[str, tuple[str, ...]]:
     """Return the groupings on offer by label: the usual one, then single settings."""
     usual = usual_grouping(read.runs)
-    single = {name: (name,) for name in settings_to_group_by(read.runs)}
-    return {", ".join(usual) or tr("all runs together"): usual} | single
+    single = {_setting(name): (name,) for name in settings_to_group_by(read.runs)}
+    return {", ".join(map(_setting, usual)) or tr("all runs together"): usual} | single
+
+
+def _setting(name: str) -> str:
+    """Return the label of a setting."""
+    return tr(SETTINGS.get(name) or name.replace("_", " ").replace(".", ": ").capitalize())
 
 
 def _label(number: str) -> str:

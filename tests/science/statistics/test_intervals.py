@@ -91,7 +91,7 @@ def test_a_single_value_has_no_bounds(mean):
     assert found.value == 0.5
     assert isnan(found.low)
     assert isnan(found.high)
-    assert found.text == "0.5"
+    assert found.text == "0.500 (no interval: n < 2)"
 
 
 @pytest.mark.parametrize("mean", [mean_t, mean_bootstrap], ids=["t", "bootstrap"])
@@ -162,3 +162,11 @@ def test_an_undefined_figure_has_no_interval():
 def test_undefined_samples_do_not_enter_the_bounds():
     found = figure_bootstrap(4, lambda drawn: 1.0 if 0 in drawn else None, resamples=50)
     assert (found.value, found.low, found.high) == (1, 1, 1)
+
+
+def test_bounds_of_the_mean_are_cut_to_the_range_of_the_values():
+    values = [0.0, 0.0, 0.0, 0.9]
+    usual, cut = mean_t(values), mean_t(values, within=(0.0, 1.0))
+    assert usual.low < 0
+    assert (cut.low, cut.high) == (0.0, pytest.approx(min(usual.high, 1.0)))
+    assert np.isnan(mean_t([0.5], within=(0.0, 1.0)).low)

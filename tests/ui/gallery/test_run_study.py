@@ -68,7 +68,7 @@ def test_the_number_is_chosen_and_the_table_copied(qtbot, dialog):
 
 def test_the_grouping_is_chosen(qtbot, dialog):
     box = choices(dialog)["Group by"]
-    place = box.findText("seed")
+    place = box.findText("Seed")
     box.setFocus()
     for _ in range(place):
         qtbot.keyClick(box, Qt.Key.Key_Down)
@@ -98,7 +98,7 @@ def test_missing_numbers_are_counted_and_enter_no_mean():
     assert (first["n"], first["Missing"]) == ("3", "0")
     assert (second["n"], second["Missing"]) == ("2", "1")
     assert second["PoS, 95 %"].startswith("0.705 [")
-    assert second["Difference, 95 %"].startswith("0.3 [")
+    assert second["Difference, 95 %"].startswith("0.300 [")
     assert (second["Pairs"], second["Incomplete"]) == ("2", "1")
     assert (first["Pairs"], first["Incomplete"]) == ("", "")
     assert "A run without this number is missing" in contents.notes
@@ -108,7 +108,8 @@ def test_another_group_can_be_the_reference():
     contents = contents_of(study_table(RUNS, "pos", reference=1))
     names = [name for name, _ in contents.columns]
     first, second = (dict(zip(names, row, strict=True)) for row in contents.rows)
-    assert first["Difference, 95 %"].startswith("-0.3 [")
+    assert names[0] == "Step size"
+    assert first["Difference, 95 %"].startswith("-0.300 [")
     assert second["Pairs"] == ""
 
 
