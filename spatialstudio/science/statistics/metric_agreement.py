@@ -12,7 +12,7 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
-from spatialstudio.domain.interval import LEVEL, Interval, IntervalMethod, no_interval
+from spatialstudio.domain.interval import FEWEST, LEVEL, Interval, IntervalMethod, no_interval
 from spatialstudio.domain.metric_table import (
     Disagreement,
     MetricColumn,
@@ -26,7 +26,7 @@ from spatialstudio.science.statistics.correlation import (
     mean_ranks,
     spearman,
 )
-from spatialstudio.science.statistics.intervals import FEWEST, SEED
+from spatialstudio.science.statistics.intervals import SEED
 
 RESAMPLES = 2000
 """Resamples of each interval."""

@@ -158,7 +158,8 @@ def test_a_method_shows_its_own_options_with_their_ranges(many):
 
 
 def checkboxes(form):
-    return [box.accessibleName() for box in form.findChildren(QCheckBox)]
+    """Names of the options' check boxes."""
+    return [name for box in form.findChildren(QCheckBox) if (name := box.accessibleName())]
 
 
 def test_another_method_takes_the_place_of_the_options(qtbot, many):
@@ -266,3 +267,13 @@ def test_layers_with_particles_are_explained_under_the_recorded_maps(form):
     form.show_settings(replace(steered, steering=None), tuple(Preset), 7)
     form.show_kept("12 MB")
     assert "12 MB" in [label.text() for label in form.findChildren(QLabel)]
+
+
+def test_self_attention_can_be_recorded(qtbot, form):
+    form.show_settings(SETTINGS, (Preset.RECOMMENDED,), 7)
+    (box,) = (each for each in form.findChildren(QCheckBox) if each.text() == "Also self-attention")
+    with qtbot.waitSignal(form.settings_edited) as edited:
+        box.toggle()
+    assert edited.args[1].self_attention
+    form.show_settings(edited.args[1], (Preset.RECOMMENDED,), 7)
+    assert box.isChecked()
