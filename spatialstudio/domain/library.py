@@ -20,9 +20,7 @@ from spatialstudio.domain.generation import (
     RequestId,
 )
 from spatialstudio.domain.scene import RelationId, TokenSpan
-from spatialstudio.domain.steering import (
-    ParticleStep,
-)
+from spatialstudio.domain.steering import ParticleStep
 from spatialstudio.domain.sweep import SweepCell
 from spatialstudio.domain.verdict import Evaluation, Outcome, Verdict, joint_outcome
 
@@ -123,8 +121,7 @@ class RunRecord:
         seconds: Generation time, model loading included.
         peak_memory_bytes: Peak memory during generation.
         candidates: Candidates of a noise search, best first; empty without one.
-        attention_files: Attention stored on disk separately from the artifacts.
-        self_attention_files: Self-attention stored in the same place.
+        attention_files, self_attention_files: Stored on disk separately from the artifacts.
         memory: Estimated memory of the run; None without an estimate.
         text_layers: Cross-attention layers of the model; empty if not recorded.
         is_marked: Whether the XMP of its image marks it as AI-generated.
@@ -154,7 +151,7 @@ class RunRecord:
     @property
     def layer_files(self) -> tuple[AttentionFile, ...]:
         """All captured layers: of cross-attention, then of self-attention."""
-        return (*self.attention_files, *self.self_attention_files)
+        return self.attention_files + self.self_attention_files
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

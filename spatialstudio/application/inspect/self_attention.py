@@ -15,6 +15,9 @@ from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionFile, LayerValues, Moment
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
+from spatialstudio.science.pos.isolines import mass_level
+
+HALF = 0.5
 
 Place = tuple[float, float]
 """x and y as fractions of the picture's sides, [0, 1]."""
@@ -43,8 +46,7 @@ class PlaceAttention:
     @property
     def half_area(self) -> float:
         """Fraction of the picture that holds the largest half of the attention, (0, 1]."""
-        sums = np.sort(self.weights, axis=None)[::-1].cumsum(dtype=np.float64)
-        return float((np.searchsorted(sums, sums[-1] / 2) + 1) / sums.size)
+        return float((self.weights >= mass_level(self.weights, HALF)).mean())
 
 
 def self_layers(run: OpenRun) -> tuple[AttentionFile, ...]:
