@@ -11,6 +11,7 @@ from spatialstudio.domain.generation import (
     LAYOUT,
     MAX_SEED,
     UNGUIDED,
+    CaptureSettings,
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
@@ -209,16 +210,20 @@ def request_of(
         ),
         search=NoiseSearch(candidates=settings.candidates if scene.relations else 1),
         steering=(settings.steering if scene.mentions else None) or ONE_PARTICLE,
-        capture=replace(
-            plain.capture,
-            detail=settings.detail,
-            self_attention=settings.self_attention,
-            preview_every=settings.preview_every,
-        ),
+        capture=_capture_of(plain.capture, settings),
     )
     if judges is None or settings.steering is not None or not guidance.is_on:
         return asked
     return with_recommended_steering(asked, judges)
+
+
+def _capture_of(usual: CaptureSettings, settings: RunSettings) -> CaptureSettings:
+    return replace(
+        usual,
+        detail=settings.detail,
+        self_attention=settings.self_attention,
+        preview_every=settings.preview_every,
+    )
 
 
 def with_recommended_steering(

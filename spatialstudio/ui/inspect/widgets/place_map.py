@@ -71,6 +71,7 @@ class PlaceMap(PaintedWidget):
         self.update()
 
     def draw(self, painter: QPainter) -> None:
+        """Draw the picture, the map and the place."""
         if (contents := self._contents) is None:
             return
         frame = self.frame()
@@ -117,10 +118,11 @@ class PlaceMap(PaintedWidget):
             self._pick_at(event.position())
 
     def event(self, event: QEvent) -> bool:
+        """Take the arrow keys before the window's shortcuts do."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             is_plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
             if is_plain and event.key() in MOVES:
-                event.accept()  # not the step
+                event.accept()
                 return True
         return super().event(event)
 
