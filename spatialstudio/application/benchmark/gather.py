@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from spatialstudio.application.benchmark.item_records import (
     COSTS,
+    ROUND_SCORES,
     benchmark_item,
     manifest_line,
     prompt_line,
@@ -149,5 +150,5 @@ def _place_of(item: PlannedItem, record: Record) -> Record:
         "counterpart": item.prompt.counterpart_id,
         "tags": list(item.prompt.tags),
         "seed": item.seed,
-        **{name: record.get(name) for name in ("picture", *COSTS)},
+        **{name: record.get(name) for name in ("picture", *COSTS, ROUND_SCORES)},
     }

@@ -21,6 +21,8 @@ SUMS = ("seconds", "judging_seconds", "passes", "flops")
 """Costs of a picture; those of a refined item are sums over its rounds."""
 COSTS = (*SUMS, "rounds")
 """Numbers of an item's record; those of earlier versions and of other methods lack some."""
+ROUND_SCORES = "round_scores"
+"""DA-score of each round, in the record of a refined item."""
 FROM_RESULTS = "../../"
 """From a run folder among the results to the folder of the benchmark."""
 
@@ -37,15 +39,23 @@ def passes_of(request: GenerationRequest, events: Sequence[object]) -> int:
     return halves * sum(particles) + sum(event.guiding_passes for event in steps)
 
 
-def refined_record(best: Record, attempts: Sequence[Record]) -> Record:
-    """Return the record of a refined item: its best attempt, at the cost of all attempts."""
+def refined_record(
+    best: Record, attempts: Sequence[Record], scores: Sequence[float | None]
+) -> Record:
+    """Return the record of a refined item: its best attempt, at the cost of all attempts.
+
+    Args:
+        best: The attempt with the highest score.
+        attempts: All attempts, in order.
+        scores: Their DA-scores; None for one without an answer.
+    """
     sums = {
         name: None
         if any(each.get(name) is None for each in attempts)
         else sum(each[name] for each in attempts)
         for name in SUMS
     }
-    return {**best, **sums, "rounds": len(attempts)}
+    return {**best, **sums, "rounds": len(attempts), ROUND_SCORES: list(scores)}
 
 
 def judged_record(

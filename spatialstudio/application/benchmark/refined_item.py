@@ -100,7 +100,8 @@ class RefinedItem:
     @property
     def record(self) -> Record:
         """The record of the item: the picture of its best round, and the cost of all."""
-        return refined_record(self._best, self._attempts)
+        scores = [None if each is None else each.value for each in self._loop.scores]
+        return refined_record(self._best, self._attempts, scores)
 
     @property
     def _best(self) -> Record:

@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from os.path import relpath
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from spatialstudio.application.benchmark.gather import ROWS_FILE, scored_sample
+from spatialstudio.application.benchmark.item_records import ROUND_SCORES
 from spatialstudio.application.benchmark.result_store import RESULTS_FOLDER
 from spatialstudio.application.evaluate.metrics import choose_metrics, metric_figures, metric_values
 from spatialstudio.application.evaluate.recorded_runs import (
@@ -29,9 +30,12 @@ from spatialstudio.domain.safe_files import MEBIBYTE, is_inside, parse_limited, 
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.benchmark.figures import (
     Comparison,
+    Key,
     OrderBias,
     Rates,
+    best_by_round,
     compare,
+    mean_by_prompt,
     order_bias,
     pass_rate_by_prompt,
     rates_by,
@@ -91,6 +95,9 @@ class MethodReport:
         judging_seconds: Mean judging time of a picture; None if not recorded.
         flops: Mean floating-point operations of a picture's passes; None if not recorded.
         rounds: Mean number of pictures drawn for one, by Evaluate-and-Refine; None for others.
+        by_round: Mean DA-score of the best picture after each round of Evaluate-and-Refine; empty
+            for others.
+        by_assertions: Mean DA-score by the number of assertions of the prompt.
         robustness: PSE on corrupted masks; empty if it was not measured.
     """
 
@@ -111,6 +118,8 @@ class MethodReport:
     judging_seconds: float | None = None
     flops: float | None = None
     rounds: float | None = None
+    by_round: Mapping[int, Interval] = field(default_factory=dict)
+    by_assertions: Mapping[int, Interval] = field(default_factory=dict)
 
 
 def read_methods(
@@ -231,7 +240,30 @@ def report_on_method(
         judging_seconds=_mean(method.rows, "judging_seconds"),
         flops=_mean(method.rows, "flops"),
         rounds=_mean(method.rows, "rounds"),
+        by_round=best_by_round(_round_scores(method.rows)),
+        by_assertions=_by_assertions(method.rows),
     )
+
+
+def _round_scores(rows: Sequence[Row]) -> Mapping[Key, tuple[float, ...]]:
+    """Return the DA-scores of the rounds by prompt and seed; rounds without an answer are 0."""
+    return {
+        _key_of(row): tuple(each or 0.0 for each in row[ROUND_SCORES])
+        for row in rows
+        if row.get(ROUND_SCORES)
+    }
+
+
+def _by_assertions(rows: Sequence[Row]) -> Mapping[int, Interval]:
+    scores = defaultdict[int, dict[Key, float]](dict)
+    for row in rows:
+        if isinstance(row.get("da_score"), float) and row.get("assertions"):
+            scores[len(row["assertions"])][_key_of(row)] = row["da_score"]
+    return {count: mean_by_prompt(own) for count, own in sorted(scores.items())}
+
+
+def _key_of(row: Row) -> Key:
+    return str(row.get("prompt_id")), int(row.get("seed") or 0)
 
 
 def _scaling(method: MethodResults) -> Mapping[str, Mapping[int, Interval]]:
@@ -336,5 +368,5 @@ def metric_means(rows: Sequence[Row], name: str) -> dict[tuple[str, int], float]
         for verdict in row["verdicts"]:
             value: Any = verdict.get(name)
             if isinstance(value, bool | int | float):
-                values[str(row.get("prompt_id")), int(row.get("seed") or 0)].append(float(value))
+                values[_key_of(row)].append(float(value))
     return {key: fmean(own) for key, own in values.items()}

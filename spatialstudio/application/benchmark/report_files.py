@@ -67,6 +67,7 @@ def _other_figures(report: MethodReport) -> Iterator[tuple[str, str, str, Any]]:
     for name, curve in report.scaling.items():
         for n, value in curve.items():
             yield "best_of_n", name, f"n {n}", value
+    yield from _da_figures(report)
     for row in report.robustness:
         yield "corrupted_masks", row.name, f"mean_pse {row.level:g}", row.mean_pse
     for metric, figures in report.metrics.items():
@@ -81,6 +82,13 @@ def _other_figures(report: MethodReport) -> Iterator[tuple[str, str, str, Any]]:
         yield "cost", "", "flops", report.flops
     if report.rounds is not None:
         yield "cost", "", "rounds", report.rounds
+
+
+def _da_figures(report: MethodReport) -> Iterator[tuple[str, str, str, Any]]:
+    for n, value in report.by_round.items():
+        yield "da_by_round", "", f"round {n}", value
+    for n, value in report.by_assertions.items():
+        yield "da_by_assertions", "", f"assertions {n}", value
 
 
 def _rate_figures(group: str, name: str, rates: Rates) -> Iterator[tuple[str, str, str, Any]]:

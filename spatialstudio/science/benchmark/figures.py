@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import comb, inf, isnan
+from statistics import fmean
 
 from spatialstudio.domain.benchmark import OutcomeCounts, ScoredSample
 from spatialstudio.domain.frozen import frozen
@@ -191,6 +192,29 @@ def scaling_curve(values: Mapping[Key, float]) -> Mapping[int, Interval]:
     return {
         n: mean_bootstrap(sorted(best_of(n, own) for own in by_prompt.values())) for n in counts
     }
+
+
+def best_by_round(scores: Mapping[Key, Sequence[float]]) -> Mapping[int, Interval]:
+    """Return the mean best score after each round of a refinement; a loop that ended keeps its own.
+
+    Each prompt enters with the mean over its seeds; intervals resample prompts.
+
+    Args:
+        scores: Scores of the rounds by prompt and seed, in order, at least one each.
+    """
+    rounds = max(map(len, scores.values()), default=0)
+    return {
+        number: mean_by_prompt({key: max(own[:number]) for key, own in scores.items()})
+        for number in range(1, rounds + 1)
+    }
+
+
+def mean_by_prompt(values: Mapping[Key, float]) -> Interval:
+    """Return the mean over prompts of the mean over their seeds; the interval resamples prompts."""
+    by_prompt = defaultdict[str, list[float]](list)
+    for (prompt, _), value in values.items():
+        by_prompt[prompt].append(value)
+    return mean_bootstrap(sorted(fmean(own) for own in by_prompt.values()))
 
 
 def best_of(n: int, values: Sequence[float]) -> float:

@@ -7,7 +7,7 @@ import pytest
 from spatialstudio.adapters.storage.records.spatialbench_uc import SpatialBenchRuns
 from spatialstudio.application.benchmark.gather import write_results
 from spatialstudio.application.benchmark.report import read_methods, report_on_method
-from spatialstudio.application.benchmark.report_files import report_lines
+from spatialstudio.application.benchmark.report_files import report_html, report_lines
 from spatialstudio.application.benchmark.runner import failures_of
 from spatialstudio.application.engine.remote_engine import JobRunner
 from spatialstudio.application.storage.run_writer import run_of
@@ -21,7 +21,7 @@ from tests.fakes import FakeDetector
 PLAN = """\
 name = "Refined"
 seeds = "{seeds}"
-metrics = ["pse"]
+metrics = ["pse", "da"]
 
 [[prompts]]
 set = "list"
@@ -250,5 +250,14 @@ def test_the_report_counts_rounds_and_their_passes(refined):
     assert reports["refine"].passes == len(ROUNDS) * reports["plain"].passes
     lines = [line[:5] for line in report_lines(reports.values())]
     assert ("refine", "cost", "", "rounds", len(ROUNDS)) in lines
+    assert list(reports["refine"].by_round) == [1, 2, 3, 4]
+    # nothing, then two objects in the wrong place, then both; the best so far never falls
+    best = [each.value for each in reports["refine"].by_round.values()]
+    assert best == pytest.approx([0, 0.6, 0.6, (0.9 + 0.9 + 0.81) / 3])
+    assert reports["refine"].by_assertions[3].value == pytest.approx(best[-1])
+    assert not reports["plain"].by_round
+    assert ("refine", "da_by_round", "", "round 4", pytest.approx(best[-1])) in lines
+    page = report_html("Refined", methods, tuple(reports.values()), ())
+    assert "<td>refine</td><td>pass</td><td>1</td><td>16</td>" in page  # best of 1, at 16 passes
     assert reports["refine"].all.pass_all.value == 1
     assert reports["plain"].all.pass_all.value == 0
