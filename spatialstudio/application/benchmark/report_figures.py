@@ -73,8 +73,11 @@ class FigureDrawer:
                 ),
             )
             return self.figures.best_of_n(_panels(reports), caption, self.look, ending)
-        groups = _rates(reports) if figure is ReportFigure.PASS_RATES else _relations(reports)
-        caption = FigureCaption(title=f"{title}: pass rates", lines=(f"{title}. {WILSON}",))
+        is_whole = figure is ReportFigure.PASS_RATES
+        groups = _rates(reports) if is_whole else _relations(reports)
+        what = "" if is_whole else " PASS over all by relation."
+        lines = (f"{title}.{what} {WILSON}",)
+        caption = FigureCaption(title=f"{title}: pass rates", lines=lines)
         return self.figures.rates(groups, caption, self.look, ending)
 
     def race(
