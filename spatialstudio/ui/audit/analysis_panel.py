@@ -65,6 +65,7 @@ class AnalysisPanel(Panel):
         """Show the analysis, its progress, or why there is none."""
         if isinstance(event, AuditAnalysing) and self._desk.is_analysis_wanted:
             self._state.setText(tr(RUNNING))
+            self._state.show()
         elif isinstance(event, AuditAnalysed):
             analysis = self._desk.current(event.analysis)
             words = self.missing(analysis) if analysis else _reason(event)

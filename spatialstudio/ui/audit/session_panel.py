@@ -114,6 +114,8 @@ class SessionPanel(Panel):
         self._list.setVisible(bool(found))
         for path, state in found:
             words = tr("{rater}, {day}: {done} of {total}")
+            if state.session.is_adjudication:
+                words = tr("{rater}, {day}, adjudication: {done} of {total}")
             text = words.format(
                 rater=state.session.rater,
                 day=state.session.created[:10],
