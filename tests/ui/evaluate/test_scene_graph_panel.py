@@ -12,6 +12,7 @@ from spatialstudio.ui.evaluate.evidence_presenter import objects_scene
 from spatialstudio.ui.evaluate.scene_graph_panel import SceneGraphPanel
 from spatialstudio.ui.evaluate.widgets.scene_graphs import GraphPick, SceneGraphs
 from spatialstudio.ui.framework.selected_evidence import ShownObjects
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.option_fields import OptionField
 from tests.science.seen_things import masked
 from tests.ui.judged_runs import CAR, DOG, MASKS, judged_run
@@ -167,3 +168,13 @@ def test_every_setting_has_a_field_and_can_be_undone(panel, show, matched, conte
     assert "Score 0.84" in texts(panel)
     context.edits.undo()
     assert context.judgement.graph.wrong_relation == 1
+
+
+def test_a_narrow_view_keeps_the_labels_of_the_prompt_free_and_inside(show, graphs):
+    show(judged_run(DOG, CAR, masks=SWAPPED))
+    (stated,) = graphs._rows.wanted
+    graphs.resize(graphs.sizeHint().width() - em(1.5), 200)
+    label, box = graphs.label_box(stated, is_found=False), graphs.object_box(0, is_found=False)
+    assert label.right() <= box.left()
+    graphs.resize(graphs.minimumSizeHint().width() // 2, 200)
+    assert graphs.rect().contains(graphs.label_box(stated, is_found=False).toRect())

@@ -103,6 +103,7 @@ class SceneGraphs(PaintedWidget):
         width = min(measure.horizontalAdvance(_signed(arc)), em(WIDEST_EM)) + em(0.5)
         box = QRectF(0, 0, width, measure.height() + em(0.1))
         box.moveCenter(QPointF(*self._geometry().label(arc, is_found=is_found)) + self._origin())
+        box.moveLeft(max(min(box.left(), self.width() - box.width()), 0))
         return box
 
     def draw(self, painter: QPainter) -> None:
@@ -155,7 +156,10 @@ class SceneGraphs(PaintedWidget):
         return self._geometry_in(self.width() - 2 * em(MARGIN_EM))
 
     def _geometry_in(self, room: float) -> GraphGeometry:
-        """Return the places with lanes as wide as their labels, or narrower to fit a width."""
+        """Return the places with lanes as wide as their labels, or narrower to fit a width.
+
+        The lanes of the picture, which may hold further relations, give way first.
+        """
         measure = QFontMetricsF(font())
         names = [name for row in self._rows.rows for name in (row.wanted, row.found)]
         widest = max((measure.horizontalAdvance(name) for name in names), default=0.0)
@@ -163,13 +167,14 @@ class SceneGraphs(PaintedWidget):
         left, right = _lane(self._rows.wanted), _lane(self._rows.found)
         sizes = GraphSizes(row=em(ROW_EM), node=node, lanes=(left, right), gap=em(GAP_EM))
         natural = GraphGeometry(self._rows, sizes)
-        in_lanes = natural.width - 2 * node - em(GAP_EM)
-        if natural.width <= room or not in_lanes:
-            return natural
-        share = max((room - 2 * node - em(GAP_EM)) / in_lanes, 0.0)
-        least = em(LEAST_LANE_EM)
-        lanes = max(left * share, min(left, least)), max(right * share, min(right, least))
-        return GraphGeometry(self._rows, replace(sizes, lanes=lanes))
+        excess, least, lanes = natural.width - room, em(LEAST_LANE_EM), [left, right]
+        for side, arcs in ((1, self._rows.found), (0, self._rows.wanted)):
+            count = max((arc.lane + 1 for arc in arcs), default=0)
+            if count and excess > 0:
+                taken = min(excess / count, max(lanes[side] - least, 0))
+                lanes[side] -= taken
+                excess -= taken * count
+        return GraphGeometry(self._rows, replace(sizes, lanes=(lanes[0], lanes[1])))
 
     def _origin(self) -> QPointF:
         return QPointF((self.width() - self._geometry().width) / 2, em(HEADING_EM))
