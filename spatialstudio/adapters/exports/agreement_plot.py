@@ -19,7 +19,7 @@ from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.interval import Interval
 
 WIDTH = 360.0
-"""Room for matrix and intervals between the margins, points."""
+"""Least room for matrix and intervals between the margins, points."""
 MOST_LABEL = 120.0
 VALUE = 92.0
 """Room for the values of intervals."""
@@ -37,24 +37,34 @@ def agreement_drawing(figure: AgreementFigure, look: ExportLook) -> Drawing:
     labels = [*(matrix.rows if matrix else ()), *_names(figure.groups)]
     room = min(max((width_of(each, SMALL) for each in labels), default=0.0), MOST_LABEL)
     items: list[Item] = []
-    top = MARGIN
+    top, width = MARGIN, WIDTH
     if matrix is not None:
-        items += _matrix(matrix, look, (MARGIN, top), room)
+        cell = _cell_width(matrix, room)
+        width = max(WIDTH, room + GAP + cell * len(matrix.columns))
+        items += _matrix(matrix, look, (MARGIN, top), (room, cell))
         top += 3 * LINE_HEIGHT + CELL_HEIGHT * len(matrix.rows)
     if figure.groups:
         items += _intervals(figure.groups, look, (MARGIN, top), room)
         top += LINE_HEIGHT * (sum(len(each.rows) + 2 for each in figure.groups)) + AXIS
-    return with_caption(items, figure.caption, look, 2 * MARGIN + WIDTH, top)
+    return with_caption(items, figure.caption, look, 2 * MARGIN + width, top)
 
 
 def _names(groups: Sequence[IntervalGroup]) -> Iterator[str]:
     return (name for group in groups for name, _ in group.rows)
 
 
-def _matrix(matrix: HeatMap, look: ExportLook, at: Point, room: float) -> Iterator[Item]:
-    colours = look.palette.colours
+def _cell_width(matrix: HeatMap, room: float) -> float:
+    """Return the width of a cell, in which the name of its column fits if possible."""
+    widest = max((width_of(each, SMALL) for each in matrix.columns), default=0.0) + GAP
+    equal = (WIDTH - room - GAP) / max(len(matrix.columns), 1)
+    return min(max(min(equal, LARGEST_CELL), widest), MOST_LABEL)
+
+
+def _matrix(
+    matrix: HeatMap, look: ExportLook, at: Point, widths: tuple[float, float]
+) -> Iterator[Item]:
+    (room, width), colours = widths, look.palette.colours
     left, top = at[0] + room + GAP, at[1] + 2 * LINE_HEIGHT
-    width = min((WIDTH - room - GAP) / len(matrix.columns), LARGEST_CELL)
     yield Text(at=(at[0], at[1] + 4), text=matrix.heading, colour=colours["text"], size=LARGE)
     for place, name in enumerate(matrix.columns):
         at_name = (left + width * (place + 0.5), top - 4)
@@ -108,7 +118,7 @@ def _intervals(
     if low < 0:
         zero = ((x_of(0), at[1] + LINE_HEIGHT), (x_of(0), foot))
         yield Line(points=zero, colour=colours["line"], width=0.5, is_dashed=True)
-    shown = ticks_up_to(1.0, TICKS)
+    shown = ticks_up_to(1.0, TICKS if low == 0 else TICKS // 2)
     for tick in (*shown, *(-each for each in shown if each and low < 0)):
         x = x_of(tick)
         yield Line(points=((x, foot), (x, foot + 3)), colour=colours["line"], width=0.5)
