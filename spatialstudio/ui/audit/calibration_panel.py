@@ -71,7 +71,7 @@ class CalibrationPanel(AnalysisPanel):
             tip=tr("Checker settings with the least J, and the evidence for them"),
         )
         compare = push_button(
-            tr("Compare with a recorded search…"),
+            tr("Recorded search…"),
             self._ask_recorded,
             tip=tr("J as searched (audit_metrics.json of a release) beside J of these verdicts"),
         )
