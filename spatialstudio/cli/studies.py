@@ -14,7 +14,7 @@ from spatialstudio.application.studio import Studio
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import aligned, complain, show_json, show_lines, show_table
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.interval import Interval, decimals_of
 from spatialstudio.domain.run_data import MEASURES
 from spatialstudio.science.statistics.study import (
     PASSES,
@@ -247,11 +247,24 @@ def study_lines(made: Study) -> Iterator[str]:
     yield f"{len(made.runs)} runs; settings that differ: {', '.join(made.varied) or 'none'}"
     yield f"95 % intervals: {', '.join(methods)}"
     head = [*made.by, "runs", *made.measures]
+    decimals = {
+        name: decimals_of(
+            figure
+            for group in made.groups
+            for figure in (group.figures[name], group.differences.get(name))
+            if figure is not None
+        )
+        for name in made.measures
+    }
     yield from aligned(
         [
             head,
             *(
-                [*_names(made, group), str(group.runs), *map(_with_missing, group.figures.values())]
+                [
+                    *_names(made, group),
+                    str(group.runs),
+                    *(_with_missing(each, decimals[n]) for n, each in group.figures.items()),
+                ]
                 for group in made.groups
             ),
         ]
@@ -267,7 +280,7 @@ def study_lines(made: Study) -> Iterator[str]:
     rows = (
         [
             *_names(made, group),
-            *map(_with_pairs, group.differences.values()),
+            *(_with_pairs(each, decimals[name]) for name, each in group.differences.items()),
             *(f"{p:.3g}" for p in (group.exact_p, group.holm_p) if p is not None and tested),
         ]
         for group in others
@@ -279,10 +292,11 @@ def _names(made: Study, group: StudyGroup) -> list[str]:
     return [setting_text(group.settings[name]) for name in made.by]
 
 
-def _with_missing(figure: Interval) -> str:
-    return f"{figure.text} ({figure.missing} missing)" if figure.missing else figure.text
+def _with_missing(figure: Interval, decimals: int) -> str:
+    text = figure.in_decimals(decimals)
+    return f"{text} ({figure.missing} missing)" if figure.missing else text
 
 
-def _with_pairs(figure: Interval) -> str:
+def _with_pairs(figure: Interval, decimals: int) -> str:
     missing = f", {figure.missing} missing" if figure.missing else ""
-    return f"{figure.text} (n={figure.n}{missing})"
+    return f"{figure.in_decimals(decimals)} (n={figure.n}{missing})"

@@ -1,5 +1,6 @@
 """Confidence intervals of figures over many runs."""
 
+from collections.abc import Iterable
 from enum import Enum
 from math import floor, isnan, log10, nan
 
@@ -57,13 +58,14 @@ class Interval:
 
         Without bounds, the reason: "0.500 (no interval: n < 2)"; "-" without values.
         """
+        return self.in_decimals(decimals_of((self,)))
+
+    def in_decimals(self, decimals: int) -> str:
+        """Return ``text`` with a number of decimals, such as that of a table's column."""
         if isnan(self.value):
             return "-"
-        if isnan(self.low):
-            (value,) = with_equal_decimals(self.value)
-            return f"{value} ({self._reason})"
-        value, low, high = with_equal_decimals(self.value, self.low, self.high)
-        return f"{value} [{low}, {high}]"
+        value, low, high = (_rounded(each, decimals) for each in (self.value, self.low, self.high))
+        return f"{value} ({self._reason})" if isnan(self.low) else f"{value} [{low}, {high}]"
 
     @property
     def _reason(self) -> str:
@@ -73,16 +75,20 @@ class Interval:
         return "no interval: one prompt" if is_clustered else "no interval"
 
 
-def with_equal_decimals(*values: float) -> tuple[str, ...]:
-    """Return figures with three decimals; fewer above 10, and three digits below 0.01."""
-    largest = max(map(abs, values))
+def decimals_of(figures: Iterable[Interval]) -> int:
+    """Return the decimals of a column of figures: three; fewer above 10, more below 0.01."""
+    ends = (end for each in figures for end in (each.value, each.low, each.high))
+    largest = max((abs(end) for end in ends if not isnan(end)), default=0.0)
     if largest < ROUNDING:
-        decimals = MOST_DECIMALS
-    elif largest < SMALL:
-        decimals = MOST_DECIMALS - 1 - floor(log10(largest))
-    else:
-        decimals = max(MOST_DECIMALS - max(floor(log10(largest)), 0), 0)
-    return tuple(f"{round(value, decimals) + 0.0:.{decimals}f}" for value in values)
+        return MOST_DECIMALS
+    place = floor(log10(largest))
+    if largest < SMALL:
+        return MOST_DECIMALS - 1 - place
+    return max(MOST_DECIMALS - max(place, 0), 0)
+
+
+def _rounded(value: float, decimals: int) -> str:
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def three_digits(value: float) -> str:

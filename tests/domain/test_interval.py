@@ -2,7 +2,7 @@ from math import nan
 
 import pytest
 
-from spatialstudio.domain.interval import Interval, IntervalMethod, no_interval
+from spatialstudio.domain.interval import Interval, IntervalMethod, decimals_of, no_interval
 
 
 def test_an_interval_reads_as_a_figure_with_its_bounds():
@@ -42,3 +42,13 @@ def test_no_values_have_a_dash():
 def test_a_rounding_error_is_shown_as_zero():
     found = Interval(value=1.7e-17, low=-0.3, high=0.3, n=9, method=IntervalMethod.BOOTSTRAP)
     assert found.text == "0.000 [-0.300, 0.300]"
+
+
+def test_the_figures_of_a_column_have_equal_decimals():
+    first, second = (
+        Interval(value=value, low=low, high=high, n=2, method=IntervalMethod.T)
+        for value, low, high in ((6.427, 4.441, 8.413), (6.6, 0.0, 13.23))
+    )
+    decimals = decimals_of((first, second, no_interval(IntervalMethod.T, missing=1)))
+    assert first.in_decimals(decimals) == "6.43 [4.44, 8.41]"
+    assert second.in_decimals(decimals) == "6.60 [0.00, 13.23]"

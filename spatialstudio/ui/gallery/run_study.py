@@ -25,6 +25,7 @@ from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobId,
     BackgroundJobProgressed,
 )
+from spatialstudio.domain.interval import decimals_of
 from spatialstudio.domain.sweep import RUN_FIELDS
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
@@ -154,12 +155,14 @@ def contents_of(table: StudyTable, unread: int = 0) -> StudyContents:
         (tr("Incomplete"), tr("Pairs of which a run is absent or lacks the number")),
         *([(tr("Holm p"), tr("McNemar's exact test with Holm's correction"))] if tested else ()),
     )
+    figures = (figure for row in table.rows for figure in (row.figure, row.difference))
+    decimals = decimals_of(figure for figure in figures if figure is not None)
     notes = list(map(tr, table.notes))
     if unread:
         notes.append(tr("{count} runs could not be read.").format(count=unread))
     return StudyContents(
         columns=columns,
-        rows=tuple(_cells(row, tested=tested) for row in table.rows),
+        rows=tuple(_cells(row, decimals, tested=tested) for row in table.rows),
         points=tuple(_point(row) for row in table.rows),
         names=(label, ", ".join(map(_setting, table.by))),
         bounds=(0.0, 1.0) if table.is_share else None,
@@ -169,11 +172,13 @@ def contents_of(table: StudyTable, unread: int = 0) -> StudyContents:
     )
 
 
-def _cells(row: StudyRow, *, tested: bool) -> tuple[str, ...]:
-    other = row.difference
-    paired = ("", "", "") if other is None else (other.text, str(other.n), str(other.missing))
+def _cells(row: StudyRow, decimals: int, *, tested: bool) -> tuple[str, ...]:
+    other, paired = row.difference, ("", "", "")
+    if other is not None:
+        paired = (other.in_decimals(decimals), str(other.n), str(other.missing))
     p = "" if row.holm_p is None else f"{row.holm_p:.3g}"
-    own = (str(row.runs), row.figure.text, str(row.figure.n), str(row.figure.missing))
+    figure = row.figure
+    own = (str(row.runs), figure.in_decimals(decimals), str(figure.n), str(figure.missing))
     return (*row.settings, *own, *paired, *([p] if tested else ()))
 
 
