@@ -208,7 +208,7 @@ class BlocksPanel(Panel):
 
     def _show_cache(self, run: OpenRun) -> None:
         """Show how full the cache is, if the run has layers in it."""
-        self._cache.setVisible(bool(run.attention_files))
+        self._cache.setVisible(bool(run.attention_files or run.self_attention_files))
         use = self._context.studio.storage.layer_cache()
         sizes = map(size_in_words, (use.size_bytes, use.limit_bytes))
         self._cache.setText(tr(CACHE).format(*sizes))
