@@ -133,6 +133,12 @@ class AttentionFile:
         return self.shape[1]
 
     @property
+    def is_of_places(self) -> bool:
+        """Whether the shape is that of self-attention."""
+        _, heads, places, height, width = self.shape
+        return heads == 1 and places == height * width and min(self.shape) > 0
+
+    @property
     def size_bytes(self) -> int:
         """Size of the values in bytes; 0 for a number type that cannot be read."""
         return prod(self.shape) * LAYER_DTYPES[self.dtype] if self.dtype in LAYER_DTYPES else 0

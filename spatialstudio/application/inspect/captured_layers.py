@@ -79,6 +79,11 @@ class CapturedLayers:
             for other in self.files:
                 if other.steps_before and other.layer == file.layer:
                     places = [step // self.every for step in other.steps_before]
+                    if other.shape != (len(places), *file.shape[1:]):
+                        raise StoreError(
+                            f'The layer "{file.layer}" of this run is damaged.',
+                            hint="Generate the picture again with all layers.",
+                        )
                     return LayerRows(values, self.read(other), places)
         return LayerRows(values)
 

@@ -81,7 +81,7 @@ def place_attention(
     every = (run.request.capture.attention_every if run.request else 1) or 1
     event = next((each for each in run.steps if each.step == step), None)
     row, rest = divmod(step, every)
-    if event is None or rest or run.request is None:
+    if event is None or rest or row >= file.shape[0] or run.request is None:
         return None
     files, guidance = run.self_attention_files, run.request.sampling.guidance
     moment = moment_of_layers(files, guidance, run.steps, wanted)

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDockWidget, QLabel, QPushButton
 
-from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile
+from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile, Moment
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect.self_attention_panel import (
     NONE_CAPTURED,
@@ -146,3 +146,28 @@ def test_missing_files_are_reported(qtbot, open_run, run, registry_cache):
         (registry_cache / ATTENTION_FOLDER / run.id / file.name).unlink()
     panel = open_run(run)
     qtbot.waitUntil(lambda: "no longer available" in said(panel))
+
+
+def test_a_file_with_fewer_steps_than_the_run_has_none_for_the_others(
+    qtbot, open_run, run, registry_cache
+):
+    short = tuple(replace(file, shape=(1, *file.shape[1:])) for file in files())
+    for file in short:
+        np.save(registry_cache / ATTENTION_FOLDER / run.id / file.name, np.zeros(file.shape, "f2"))
+    panel = open_run(replace(run, self_attention_files=short))
+    panel._session.pick_step(1)
+    qtbot.waitUntil(lambda: NOT_AT_STEP in said(panel))
+
+
+def test_readings_before_updates_of_another_shape_are_reported(
+    qtbot, open_run, run, registry_cache, window
+):
+    early = tuple(
+        replace(file, name=f"before-{file.name}", steps_before=(0, 1)) for file in files()
+    )
+    for file in early:
+        np.save(registry_cache / ATTENTION_FOLDER / run.id / file.name, np.zeros(file.shape, "f2"))
+    steps = (replace(run.steps[0], step_size=1.0), *run.steps[1:])
+    panel = open_run(replace(run, self_attention_files=(*files(), *early), steps=steps))
+    window.context.maps.show_look(moment=Moment.BEFORE)
+    qtbot.waitUntil(lambda: "is damaged" in said(panel))

@@ -34,7 +34,7 @@ from spatialstudio.adapters.zip_archive import (
     open_archive,
 )
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.attention import AttentionSnapshot
+from spatialstudio.domain.attention import AttentionFile, AttentionSnapshot
 from spatialstudio.domain.errors import ImageError, StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -117,7 +117,7 @@ def events_of(
 
     Raises:
         KeyError: A step names an array that does not exist.
-        StoreError: An array is not a map.
+        StoreError: An array is not a map, or a layer not of the shape of self-attention.
     """
     request_id = record.request.id
     started = GenerationStarted(
@@ -126,7 +126,7 @@ def events_of(
         token_spans=record.token_spans,
         device=record.environment.device,
         attention_files=record.attention_files,
-        self_attention_files=record.self_attention_files,
+        self_attention_files=_self_attention_files(record),
         memory=record.memory,
         text_layers=record.text_layers,
     )
@@ -151,6 +151,12 @@ def events_of(
         for summary in record.trace
     )
     return (started, *steps, finished)
+
+
+def _self_attention_files(record: RunRecord) -> tuple[AttentionFile, ...]:
+    if not all(file.is_of_places for file in record.self_attention_files):
+        raise StoreError("The self-attention of this run is damaged.", hint=COPY_HINT)
+    return record.self_attention_files
 
 
 def _grouped(maps: Mapping[str, AnyArray]) -> dict[int, dict[str, AnyArray]]:

@@ -4,6 +4,7 @@ import json
 import os
 from contextlib import contextmanager
 from dataclasses import replace
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -192,6 +193,17 @@ def test_a_corrupted_member_of_the_trace_is_named(picture, name, content, messag
     with pytest.raises(StudioError, match=message) as caught:
         RunFiles().load(picture)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("shape", [(2, 1, 3, 2, 2), (2, 2, 4, 2, 2), (2, 1, 0, 0, 0)])
+def test_self_attention_of_another_shape_is_damage(picture, shape):
+    trace = picture.with_suffix(".strace")
+    with ZipFile(trace) as archive:
+        plain = json.loads(archive.read("run.json"))
+    file = {"layer": "mid_block.attn1", "name": "self.npy", "words": [], "shape": shape}
+    rewritten(trace, "run.json", json.dumps(plain | {"self_attention_files": [file]}).encode())
+    with pytest.raises(StudioError, match="self-attention of this run is damaged"):
+        RunFiles().load(picture)
 
 
 def test_a_folder_without_a_run_is_reported(tmp_path):
