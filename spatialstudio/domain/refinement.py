@@ -6,6 +6,8 @@ from spatialstudio.domain.assertion import Assertions, DaScore
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest, GuidanceSettings, RequestId
 
+MOST_ROUNDS = 100
+
 
 class UpdateOrder(Enum):
     """Which assertion's weight rises after a round."""
@@ -22,7 +24,7 @@ class RefineRules:
 
     Attributes:
         preset: Name of the rules in results.
-        rounds: Maximum number of pictures, >= 1.
+        rounds: Maximum number of pictures, 1 to ``MOST_ROUNDS``.
         enough_mean: The loop stops at a DA-score above this, [0, 1].
         enough_each: It also stops when no assertion scores less than this, [0, 1].
         step: Increase of a weight after a round, > 0.

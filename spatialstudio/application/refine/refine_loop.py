@@ -22,7 +22,7 @@ from spatialstudio.domain.generation import (
     new_request_id,
 )
 from spatialstudio.domain.ports import ModelCard
-from spatialstudio.domain.refinement import RefineAttempt, Refinement, RefineRules
+from spatialstudio.domain.refinement import MOST_ROUNDS, RefineAttempt, Refinement, RefineRules
 from spatialstudio.domain.run_settings import Preset, with_values
 from spatialstudio.science.questions.da_score import score_again
 from spatialstudio.science.questions.perception_answers import PERCEPTION_ID, score_by_perception
@@ -109,9 +109,10 @@ def new_refinement(
 
 
 def _check(rules: RefineRules) -> None:
-    if rules.rounds < 1 or rules.step <= 0:
+    if not 1 <= rules.rounds <= MOST_ROUNDS or rules.step <= 0:
         raise RequestError(
-            "A refinement has at least one round.", hint="Choose a whole number from 1."
+            f"A refinement has 1 to {MOST_ROUNDS} rounds, not {rules.rounds}.",
+            hint="Choose another number of rounds.",
         )
 
 

@@ -13,7 +13,7 @@ from spatialstudio.domain.benchmark_plan import (
 )
 from spatialstudio.domain.errors import PromptError, RequestError
 from spatialstudio.domain.judge_choice import JudgeSetChoice
-from spatialstudio.domain.refinement import REFINE_RECOMMENDED, UpdateOrder
+from spatialstudio.domain.refinement import MOST_ROUNDS, REFINE_RECOMMENDED, UpdateOrder
 from tests.cli.conftest import CARD
 from tests.fakes import scene_of
 
@@ -159,3 +159,11 @@ def test_rounds_that_nothing_can_score_are_an_error_of_the_item():
 
     assert item.request is None
     assert "score" in item.error.message
+
+
+@pytest.mark.parametrize("rounds", [0, MOST_ROUNDS + 1])
+def test_a_loop_of_too_many_rounds_is_an_error_of_the_item(rounds):
+    rules = replace(REFINE_RECOMMENDED, rounds=rounds)
+    (item,) = judged_by("one", replace(REFINED, refine=rules))
+
+    assert f"1 to {MOST_ROUNDS} rounds, not {rounds}" in item.error.message
