@@ -51,7 +51,7 @@ def refined_record(
     """
     sums = {
         name: None
-        if any(each.get(name) is None for each in attempts)
+        if not all(isinstance(each.get(name), int | float) for each in attempts)
         else sum(each[name] for each in attempts)
         for name in SUMS
     }

@@ -21,6 +21,7 @@ from spatialstudio.domain.benchmark_ports import Record
 from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import GenerationFinished, RequestId
 from spatialstudio.domain.run_ports import RunStore
+from spatialstudio.domain.safe_files import is_inside
 from spatialstudio.domain.verdict import Evaluation
 
 
@@ -113,6 +114,8 @@ class RefinedItem:
     def _take(self, attempt: Record) -> bool:
         """Take a stored round; return False if its picture is missing or damaged."""
         path = self._path_of(attempt)
+        if not is_inside(path, self._store.folder):
+            return False
         try:
             record, events = self._runs.load(path)
         except StoreError:

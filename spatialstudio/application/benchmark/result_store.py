@@ -131,8 +131,10 @@ class ResultStore:
     def attempts(self, key: str) -> tuple[Record, ...]:
         """Return the rounds of a refined item, in order; none if their file is damaged."""
         listed = (self._read(self._path("attempts", key)) or {}).get("attempts")
-        is_list = isinstance(listed, list) and all(isinstance(each, dict) for each in listed)
-        return tuple(listed or ()) if is_list else ()
+        try:
+            return tuple({**each, "picture": str(each["picture"])} for each in listed or ())
+        except (TypeError, KeyError):
+            return ()
 
     def add_attempts(self, key: str, records: Sequence[Record]) -> None:
         """Store the rounds of a refined item; earlier ones are replaced.

@@ -1,6 +1,8 @@
 """Items drawn by Evaluate-and-Refine: rounds, best picture, cost, and interruption at any round."""
 
+import json
 from dataclasses import dataclass, replace
+from shutil import copy
 
 import pytest
 
@@ -210,6 +212,25 @@ def test_a_lost_picture_of_a_loop_is_drawn_again(refined):
 
     assert refined.drawn() == [f"{item.key}-3", f"{item.key}-4"]
     assert verdicts(again) == whole
+
+
+@pytest.mark.parametrize("place", [{}, {"picture": "../outside.png"}, 7])
+def test_a_damaged_list_of_rounds_is_drawn_again(refined, place):
+    items = run(refined)
+    item = items_by(items, "refine")[0]
+    (items.store.folder / "items" / f"{item.key}.json").unlink()
+    first, *others = items.store.attempts(item.key)
+    for file in refined.studio.storage.store.files_of(items.store.folder / first["picture"]):
+        copy(file, items.store.folder.parent / f"outside{file.suffix}")
+    listed = [place, *others]
+    rounds = items.store.folder / "attempts" / f"{item.key}.json"
+    rounds.write_text(json.dumps({"attempts": listed}))
+    refined.notes.unlink()
+
+    again = run(refined)
+
+    assert len(refined.drawn()) == len(ROUNDS)
+    assert again.store.item(item.key)["rounds"] == len(ROUNDS)
 
 
 def test_a_process_lost_in_mid_loop_costs_one_round_and_no_figure(refined):
