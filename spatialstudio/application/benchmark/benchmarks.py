@@ -1,7 +1,7 @@
 """Plans of benchmarks, opened and checked, and their estimates."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from spatialstudio.application.benchmark.plan_file import asks_questions, parse_plan, read_plan
@@ -53,6 +53,12 @@ class OpenPlan:
     def drawable(self) -> tuple[PlannedItem, ...]:
         """The items that can be drawn, each picture once, in order."""
         return tuple({item.key: item for item in self.items if item.request}.values())
+
+    @property
+    def examples(self) -> Mapping[str, GenerationRequest]:
+        """A request of each method that can be drawn, guided if the method guides any."""
+        requests = [(each.method.name, each.request) for each in self.drawable if each.request]
+        return dict(sorted(requests, key=lambda each: each[1].sampling.guidance.is_on))
 
 
 class Benchmarks:
@@ -159,7 +165,7 @@ class Benchmarks:
             if item.request
             for _ in range(item.method.rounds)
         ]
-        known = [self._estimates.estimate([each]) for each in _one_per_method(plan)]
+        known = [self._estimates.estimate([each]) for each in plan.examples.values()]
         memory = [each.memory_bytes for each in known if each.memory_bytes is not None]
         whole = self._estimates.estimate(requests) if requests else None
         return PlanEstimate(
@@ -189,11 +195,6 @@ def benchmarks_of(studio: Studio) -> Benchmarks:
     checker = studio.judging.checker
     answerer = studio.registry.choice_answerer
     return Benchmarks(drawing, studio.paths.resources, checker, studio.estimates, answerer)
-
-
-def _one_per_method(plan: OpenPlan) -> Sequence[GenerationRequest]:
-    first = {item.method.name: item.request for item in reversed(plan.items) if item.request}
-    return tuple(first.values())
 
 
 def _free_bytes(target: Path) -> int:

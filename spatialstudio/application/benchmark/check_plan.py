@@ -89,9 +89,7 @@ def _costs(opened: OpenPlan, studio: Studio) -> tuple[MethodCost, ...]:
     pictures = Counter[str]()
     for item in opened.drawable:
         pictures[item.method.name] += item.method.rounds
-    first = {item.method.name: item.request for item in reversed(opened.drawable)}
     return tuple(
         MethodCost(model=studio.model(request.model.id), request=request, pictures=pictures[name])
-        for name, request in first.items()
-        if request is not None
+        for name, request in opened.examples.items()
     )

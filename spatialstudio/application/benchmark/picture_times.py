@@ -57,12 +57,11 @@ def learn_times(items: ItemFiles, cache: Path) -> None:
     for name, key in _keys(items.opened).items():
         own = (item for item in items.opened.drawable if item.method.name == name)
         records = filter(None, (items.store.item(item.key) for item in own))
-        known = [
-            float(record["seconds"]) + float(record.get("judging_seconds") or 0.0)
-            for record in islice(records, PICTURES)
-        ]
-        if known:
-            times[key] = fmean(known)
+        with suppress(KeyError, TypeError, ValueError):  # a damaged record, or none
+            times[key] = fmean(
+                float(record["seconds"]) + float(record.get("judging_seconds") or 0.0)
+                for record in islice(records, PICTURES)
+            )
     with suppress(StoreError):  # estimates can be learned again
         items.store.files.write(cache / TIMES_FILE, json.dumps(times).encode())
 
@@ -89,9 +88,5 @@ def with_times(estimate: PlanEstimate, opened: OpenPlan, cache: Path) -> PlanEst
 
 def _keys(opened: OpenPlan) -> Mapping[str, str]:
     """Return the ``cost_key`` of each method that can draw."""
-    first = {item.method.name: item for item in reversed(opened.drawable)}
-    return {
-        name: cost_key(item.request, item.method.refine)
-        for name, item in first.items()
-        if item.request is not None
-    }
+    rules = {method.name: method.refine for method in opened.plan.methods}
+    return {name: cost_key(request, rules[name]) for name, request in opened.examples.items()}

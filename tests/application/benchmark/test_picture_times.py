@@ -51,3 +51,24 @@ def test_other_steps_have_no_time_and_a_damaged_file_counts_as_missing(bench, tm
     assert "plain" in expected_seconds(bench.items("more").opened, read_times(tmp_path))
     (tmp_path / TIMES_FILE).write_text("[1")
     assert read_times(tmp_path) == {}
+
+
+def test_a_damaged_item_is_not_measured(bench, tmp_path):
+    items = bench.items()
+    bench.runner(items).run()
+    for item in items.opened.drawable:
+        if item.method.name == "psg":
+            items.store.add_item(item.key, {"picture": "runs/a.png"})
+
+    learn_times(items, tmp_path)
+
+    assert expected_seconds(items.opened, read_times(tmp_path)).keys() == {"plain"}
+
+
+def test_a_prompt_without_guidance_does_not_determine_the_time_of_a_guided_method(bench, tmp_path):
+    opened = bench.items().opened
+    names = [item.method.name for item in opened.drawable if not item.request.scene.relations]
+
+    assert "psg" in names
+    assert opened.examples["psg"].sampling.guidance.is_on
+    assert not opened.examples["plain"].sampling.guidance.is_on
