@@ -177,6 +177,19 @@ def test_figures_of_a_report_and_of_a_choice_are_written(terminal, tmp_path):
     assert again.code != 0
 
 
+def test_a_method_without_a_relation_has_no_rate_for_it(terminal, tmp_path):
+    out, figure = tmp_path / "out", tmp_path / "relations.svg"
+    terminal("benchmark", "run", plan_in(tmp_path), "--out", out)
+    manifest = out / "results" / "plain" / "manifest.jsonl"
+    kept = [line for line in manifest.read_text().splitlines() if "above" not in line]
+    manifest.write_text("".join(f"{line}\n" for line in kept))
+
+    report = terminal("benchmark", "report", out, "--as", "relations", "--out", figure)
+
+    assert report.code == 0
+    assert {"above", "left of", "none (n = 0)"} <= texts_of(figure)
+
+
 def texts_of(drawing):
     return {"".join(each.itertext()) for each in ElementTree.parse(drawing).iter(f"{SVG}text")}
 

@@ -15,6 +15,7 @@ from spatialstudio.domain.benchmark_figures import (
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportFile, ExportLook, FigureCaption
 from spatialstudio.domain.frozen import frozen
+from spatialstudio.science.benchmark.figures import rates_of
 
 if TYPE_CHECKING:
     from spatialstudio.application.studio import Studio
@@ -24,6 +25,8 @@ FIGURES_ID = "files"
 WILSON = (
     "Error bars: Wilson's 95 % intervals. Over all, abstentions and errors count as not passed."
 )
+
+NO_RATES = rates_of(())
 
 
 class ReportFigure(Enum):
@@ -61,7 +64,7 @@ class FigureDrawer:
             ending: "png", "svg" or "pdf".
 
         Raises:
-            ExportError: No prompt has two pictures to choose from.
+            ExportError: No prompt has two pictures to choose from, or no picture a relation.
         """
         if figure is ReportFigure.BEST_OF_N:
             caption = FigureCaption(
@@ -75,6 +78,8 @@ class FigureDrawer:
             return self.figures.best_of_n(_panels(reports), caption, self.look, ending)
         is_whole = figure is ReportFigure.PASS_RATES
         groups = _rates(reports) if is_whole else _relations(reports)
+        if not groups:
+            raise ExportError("No picture has a relation.", hint="Choose another figure.")
         what = "" if is_whole else " PASS over all by relation."
         lines = (f"{title}.{what} {WILSON}",)
         caption = FigureCaption(title=f"{title}: pass rates", lines=lines)
@@ -134,11 +139,7 @@ def _relations(reports: Sequence[MethodReport]) -> list[MethodRates]:
     return [
         MethodRates(
             title=name.replace("_", " "),
-            rates={
-                each.name: each.by_relation[name].pass_all
-                for each in reports
-                if name in each.by_relation
-            },
+            rates={each.name: each.by_relation.get(name, NO_RATES).pass_all for each in reports},
         )
         for name in names
     ]
