@@ -125,6 +125,16 @@ def test_a_repair_that_ended_early_keeps_the_picture_and_is_drawn_once(
         assert np.array_equal(backend.starts[-1], np.array(stored))
 
 
+def test_a_damaged_picture_of_another_repair_is_passed_over(terminal, registry, picture, folder):
+    detector, registry.detector_made = registry.detector_made, UnreachableDetector()
+    terminal("repair", picture, "--region", "0.5,0.1,0.5,0.8", "--out", folder)
+    registry.detector_made = detector
+    (unjudged,) = {*folder.glob("*.png")} - {picture}
+    unjudged.with_suffix(".strace").write_bytes(b"damaged")
+
+    assert terminal("repair", picture, "--region", LEFT, "--out", folder).code == 0
+
+
 def test_a_region_of_three_numbers_is_a_usage_error(terminal, picture):
     with pytest.raises(SystemExit) as refusal:
         terminal("repair", picture, "--region", "0,0,1")

@@ -8,7 +8,7 @@ from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
 from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import RequestError, StoreError
+from spatialstudio.domain.errors import RequestError, StoreError, StudioError
 from spatialstudio.domain.generation import (
     LAYOUT,
     GenerationRequest,
@@ -185,14 +185,14 @@ def unjudged_picture(
         request: Request of a repair.
         derived: The stored runs that were derived from the same run.
         read: Reads a stored run.
-
-    Raises:
-        StoreError: A run is damaged.
     """
     for entry in derived:
         if entry.is_missing or entry.summary.outcome is not None:
             continue
-        run = read(entry.path)
+        try:
+            run = read(entry.path)
+        except StudioError:  # a damaged run does not stop a repair
+            continue
         asked = run.request and replace(run.request, id=request.id)
         if run.evaluation is None and asked == request:
             return entry.path
