@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from enum import Enum
-from math import floor, isnan, log10, nan
+from math import floor, isfinite, isnan, log10, nan
 
 from spatialstudio.domain.frozen import frozen
 
@@ -78,7 +78,7 @@ class Interval:
 def decimals_of(figures: Iterable[Interval]) -> int:
     """Return the decimals of a column of figures: three; fewer above 10, more below 0.01."""
     ends = (end for each in figures for end in (each.value, each.low, each.high))
-    largest = max((abs(end) for end in ends if not isnan(end)), default=0.0)
+    largest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
     if largest < ROUNDING:
         return MOST_DECIMALS
     place = floor(log10(largest))

@@ -1,4 +1,4 @@
-from math import nan
+from math import inf, nan
 
 import pytest
 
@@ -37,6 +37,11 @@ def test_a_figure_and_its_bounds_have_equal_decimals(value, low, high, text):
 
 def test_no_values_have_a_dash():
     assert no_interval(IntervalMethod.T, missing=3).text == "-"
+
+
+def test_values_that_are_not_finite_are_shown():
+    found = Interval(value=inf, low=nan, high=nan, n=2, method=IntervalMethod.T)
+    assert found.text == "inf (no interval)"
 
 
 def test_a_rounding_error_is_shown_as_zero():
