@@ -128,7 +128,7 @@ class CalibrationPanel(AnalysisPanel):
 
         self._chosen.setText(tr("Searching margins…"))
         self._context.reading.read(
-            Subject.AUDIT,
+            Subject.MARGINS,
             title,
             partial(self._desk.search_margins, analysis, axis.values),
             show,
@@ -236,15 +236,15 @@ def _margin(row: ObjectiveRow) -> str:
 
 def _in_words(search: RecordedSearch) -> str:
     chosen, deployed = search.chosen, search.deployed
-    settings = (f"{name.replace('_', ' ')} {value:g}" for name, value in chosen.settings.items())
+    values = {"threshold": chosen.threshold, **chosen.settings}
+    settings = (f"{name.replace('_', ' ')} {value:g}" for name, value in values.items())
     words = tr(
-        "Recorded search: J {searched} at threshold {threshold}, {settings}. These verdicts at "
+        "Recorded search: J {searched} at {settings}. These verdicts at "
         "that threshold: J {deployed} ({gap}). A difference means that the deployed checker is "
         "not the one that was searched."
     )
     return words.format(
         searched=f"{chosen.objective:.5f}",
-        threshold=f"{chosen.threshold:g}",
         settings=", ".join(settings),
         deployed=f"{deployed.objective:.5f}",
         gap=f"{search.gap:+.5f}",

@@ -38,6 +38,7 @@ class Subject(Enum):
     FIX = "fix"
     FIX_PICTURES = "fix pictures"
     AUDIT = "audit"
+    MARGINS = "margins"
     ASSERTIONS = "assertions"
 
 

@@ -367,6 +367,10 @@ def test_a_recorded_search_is_compared_with_the_verdicts(qtbot, screen, begin, d
     deployed = panel._analysis.calibration.rows[1].objective
     assert "J 0.35000 at threshold 0.5, detector score threshold 0.4" in panel._recorded.text()
     assert f"J {deployed:.5f} ({deployed - 0.35:+.5f})" in panel._recorded.text()
+    del chosen["detector_score_threshold"]
+    file.write_text(json.dumps({"calibration": search}))
+    panel.compare_recorded(file)
+    assert "J 0.35000 at threshold 0.5. These" in panel._recorded.text()
 
 
 def test_scores_are_no_labels_to_export(qtbot, screen, begin, desk, window):
