@@ -169,13 +169,21 @@ def _stored_rows(path: Path) -> Iterator[Row]:
     try:
         for line in read_regular(path, LARGEST_ROWS_BYTES).splitlines():
             row = parse_limited(line)
-            iter(row["verdicts"])  # raises TypeError
+            _check_row(row)
             yield row
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(
             f'The file "{path.name}" is damaged.',
             hint='Write it again with "spatialstudio benchmark resume".',
         ) from error
+
+
+def _check_row(row: Row) -> None:
+    """Raise KeyError, TypeError or ValueError for damaged values that a report reads."""
+    iter(row["verdicts"])
+    int(row.get("seed") or 0)
+    len(row.get("assertions") or ())
+    sum(each or 0.0 for each in row.get(ROUND_SCORES) or ())
 
 
 def _rows_of(run: RecordedRun) -> Iterator[Row]:

@@ -160,8 +160,17 @@ guidance = "none"
 
 @pytest.mark.parametrize(
     "line",
-    ["{", "[1]", '{"verdicts": 3}', "{}", "[" * 100_000],
-    ids=["cut", "list", "number", "empty", "nested"],
+    [
+        "{",
+        "[1]",
+        '{"verdicts": 3}',
+        "{}",
+        "[" * 100_000,
+        '{"verdicts": [], "seed": "first"}',
+        '{"verdicts": [], "assertions": 7}',
+        '{"verdicts": [], "round_scores": ["high"]}',
+    ],
+    ids=["cut", "list", "number", "empty", "nested", "seed", "assertions", "rounds"],
 )
 def test_damaged_rows_are_named(results, line):
     (results / "results" / "plain" / "rows.jsonl").write_text(line)
