@@ -253,10 +253,10 @@ class Audits:
         """
         judged = judged_pictures(stored_pictures(items, self._store), margins)
         missing = [item for item in items if item.candidate.id not in judged]
-        folders = dict.fromkeys(Path(item.fields["run_path"]) for item in missing)
-        judged |= judged_records([self._runs.read(folder) for folder in folders], margins)
+        folders = dict.fromkeys(Path(item.fields.get("run_path", "")) for item in missing)
+        records = judged_records([self._runs.read(folder) for folder in folders], margins)
         recorded = Candidate(settings={}, samples=tuple(samples))
-        searched = margin_candidates(samples, judged, margins)
+        searched = margin_candidates(samples, {**judged, **records}, margins)
         return calibration_report(samples, FIT, FOLDS, 0, (recorded, *searched))
 
     def recorded_search(self, path: Path, samples: Sequence[AuditedSample]) -> RecordedSearch:

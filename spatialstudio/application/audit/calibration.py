@@ -165,18 +165,15 @@ def judged_records(runs: Sequence[RecordedRun], margins: Sequence[float]) -> Jud
     Raises:
         SettingsError: A margin is invalid.
     """
-    return {
-        one.id: [
-            (judged.outcome or Outcome.UNDECIDABLE, judged.confidence)
-            for margin in margins
-            if (judged := judge_sample(one, _with_margin(run.settings, margin)))
-        ]
-        for run in runs
-        for one in run.samples
-    }
+    found = {}
+    for run in runs:
+        for one in run.samples:
+            judged = [judge_sample(one, _with_margin(run.settings, each)) for each in margins]
+            found[one.id] = [(e.outcome or Outcome.UNDECIDABLE, e.confidence) for e in judged]
+    return found
 
 
-def judged_pictures(pictures: Iterable[Picture], margins: Sequence[float]) -> dict[str, Any]:
+def judged_pictures(pictures: Iterable[Picture], margins: Sequence[float]) -> Judged:
     """Evaluate stored pictures again with each margin; see ``Judged``.
 
     Raises:

@@ -295,7 +295,7 @@ class AuditDesk:
             SettingsError: The runs are elsewhere, or a margin is invalid.
         """
         items = [analysis.items[one.id] for one in analysis.samples]
-        folders = {Path(item.fields["run_path"]) for item in items}
+        folders = {Path(item.fields.get("run_path", "")) for item in items}
         if not all(map(self._may_read, (*folders, *(item.picture for item in items)))):
             raise SettingsError(
                 "The sample names a run on a network share.",

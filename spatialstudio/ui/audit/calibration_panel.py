@@ -160,7 +160,7 @@ class CalibrationPanel(AnalysisPanel):
             )
         )
         words = tr(
-            "On pictures that did not choose them ({folds} folds): risk {risk}, coverage "
+            "On held-out pictures ({folds} folds): risk {risk}, coverage "
             "{coverage}, J {objective}. J = 10 false PASS + 2 risk + 0.5 (1 - coverage)."
         )
         self._held_out.setText(
