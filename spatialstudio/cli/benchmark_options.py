@@ -197,7 +197,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
         "--answerer",
         default=PERCEPTION_ID,
         metavar="ID",
-        help="who answers the multiple-choice questions of a new plan (metric choices): "
+        help="answerer of the multiple-choice questions of a new plan (metric choices): "
         f"{PERCEPTION_ID}, {SERVER} or a model on this machine (default: %(default)s)",
     )
     add_overwrite(parser)

@@ -96,7 +96,7 @@ class ChoiceAsking:
 
 
 def choice_asking(studio: Studio, items: ItemFiles) -> AskChoices | None:
-    """Return who answers the questions of a benchmark; None for the perception.
+    """Return what asks the answerer of a plan; None for the perception.
 
     Raises:
         DetectorError: The answerer answers yes-no questions only.

@@ -425,7 +425,7 @@ def write_plan(
         methods: Methods, without search, LoRAs and options; refined ones by the rules of a preset.
         seeds: Seeds, as "0-3".
         judge_sets: Ids of judge sets; none for the default of each model.
-        measures: Metrics, and who answers multiple-choice questions.
+        measures: Metrics, and the answerer of multiple-choice questions.
     """
     lines = [f"name = {_quoted(name)}", f"seeds = {_quoted(seeds)}"]
     if measures.metrics:

@@ -103,7 +103,7 @@ class FigureDrawer:
             title=f"{title}: choice of the best method",
             lines=(
                 f"{title}. Choice of the best method by {value} (OPSE). {rule} "
-                f"Read of {chosen.scores} scores per method: {read}.",
+                f"Scores read, of {chosen.scores} per method: {read}.",
             ),
         )
         curves = RaceCurves(
@@ -163,8 +163,8 @@ def _panels(reports: Sequence[MethodReport]) -> list[ScalingCurves]:
 
 
 def _sizes(reports: Sequence[MethodReport]) -> str:
-    """Return the number of prompts by method."""
+    """Return the number of prompts and relations by method."""
     counts = {each.name: each.report.best_of.total for each in reports}
     if len(set(counts.values())) == 1:
         return f"{next(iter(counts.values()))} prompts and relations."
-    return "; ".join(f"{name}: {count} prompts" for name, count in counts.items()) + "."
+    return f"Prompts and relations: {', '.join(f'{n} {count}' for n, count in counts.items())}."

@@ -64,7 +64,7 @@ class PlanChoices:
         models: Id and title of each model; the embedded one first.
         judge_sets: Id and label of each judge set.
         metrics: Id and label of each metric.
-        answerers: Id and label of who answers multiple-choice questions, the perception first.
+        answerers: Id and label of each answerer of multiple-choice questions, the perception first.
         folder: Where new benchmarks are stored.
         last: The last run, whose extent and engines are proposed; None for none.
     """
