@@ -118,7 +118,8 @@ class ResultStore:
 
     def item(self, key: str) -> Record | None:
         """Return a finished picture; None if there is none, or its file is damaged."""
-        return self._read(self._path("items", key))
+        record = self._read(self._path("items", key))
+        return record if record is not None and "picture" in record else None
 
     def add_item(self, key: str, record: Record) -> None:
         """Store a finished picture, and forget its failure.

@@ -339,11 +339,12 @@ def test_a_cancelled_benchmark_stops_at_once(bench):
     assert bench.drawn() == []
 
 
-def test_a_damaged_item_is_drawn_again(bench):
+@pytest.mark.parametrize("content", [b"{", b"[]", b"{}"])
+def test_a_damaged_item_is_drawn_again(bench, content):
     items = finished(bench)
     before = records(items)
     key = items.opened.drawable[0].key
-    (items.store.folder / "items" / f"{key}.json").write_bytes(b"{")
+    (items.store.folder / "items" / f"{key}.json").write_bytes(content)
 
     finished(bench)
 
