@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from spatialstudio.cli.parser import build_parser
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.window.command_table import TABLE
+from tests.fakes import scene_of
+from tests.ui.scripted_engine import evaluation_of, picture_of
 
 ROOT = Path(__file__).parents[2]
 RESOURCES = ROOT / "resources"
@@ -59,6 +62,22 @@ def test_every_guidance_method_has_its_row():
     listed = re.findall(r"^\| ([^|]+?) \|", page("methods.md"), re.MULTILINE)
     names = [method.label for method in GUIDANCE_METHODS]
     assert [name for name in names if not any(name in row for row in listed)] == []
+
+
+def test_the_metric_of_the_guide_scores_a_relation():
+    (code,) = re.findall(
+        r'```python\n("""The distance of the boxes.+?)```', page("plugins.md"), re.DOTALL
+    )
+    names = {}
+    exec(compile(code, "plugins.md", "exec"), names)
+    (metric,) = names["PLUGIN"].metrics
+    scene = scene_of()
+    (relation,) = scene.relations
+    evaluation = evaluation_of(scene, picture_of(1))
+    found = metric.of_relation(relation, scene, evaluation, metric.rules)
+    assert 0 < found <= 1
+    unseen = replace(evaluation, perception=replace(evaluation.perception, detections=()))
+    assert metric.of_relation(relation, scene, unseen, metric.rules) is None
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
