@@ -1,15 +1,17 @@
-"""Export of an attention map view as a Python script that needs only ``open_run``."""
+"""Export of an attention view as a Python script that needs only ``open_run``."""
 
 from collections.abc import Sequence
 
 from spatialstudio.application.compose.prompt_words import words_of
+from spatialstudio.application.inspect.self_attention import PlaceAttention
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import (
+    AttentionFile,
     LayerChoice,
     MapScale,
     Moment,
 )
-from spatialstudio.domain.run_data import MOMENT_NAMES
+from spatialstudio.domain.run_data import MOMENT_NAMES, layer_array_name
 from spatialstudio.domain.scene import MentionId
 
 TRACE_ENDING = ".strace"
@@ -37,6 +39,29 @@ sentences, pos = run.read_maps(maps)
 print(*sentences, sep="\\n")
 for relation, value in pos.items():
     print(f"PoS of {{relation}}: {{value:.6f}}")
+'''
+
+_PLACE_SCRIPT = '''\
+"""Self-attention of a place at step {number} of {count}{when}, a view of Spatial Studio."""
+
+from spatialstudio.api import open_run
+
+ROW, COLUMN = {cell!r}  # of the attending place
+STEP = {step}  # from 0
+SHADES = " .:-=+*#%@"
+
+run = open_run({path!r})
+if run.data.missing:
+    raise SystemExit(run.data.missing)
+recorded = run.arrays[{name!r}]
+step = list(recorded.about["steps"]).index(STEP)
+attention = recorded.read()[step, ROW, COLUMN].astype("float32")
+
+peak = attention.max()
+row, column = divmod(int(attention.argmax()), attention.shape[1])
+print(f"sum {{attention.sum():.6f}}, peak {{peak:.6f}} at row {{row}}, column {{column}}")
+for values in attention:
+    print("".join(SHADES[round(float(value / peak * 9))] for value in values))
 '''
 
 _STEP_MAPS = """\
@@ -105,6 +130,34 @@ def view_script(
         step=step,
         maps=maps,
         top=_TOPS[scale],
+    )
+
+
+def place_script(run: OpenRun, file: AttentionFile, step: int, found: PlaceAttention) -> str:
+    """Return a script that opens a stored run and shows where a place attends.
+
+    Args:
+        run: A stored run, with a path.
+        file: A layer's recorded self-attention, one of ``self_layers``.
+        step: A recorded step, from 0.
+        found: The shown attention.
+
+    Raises:
+        ValueError: The run is not stored.
+    """
+    if run.path is None:
+        raise ValueError("Only stored runs can be opened by a script.")
+    if found.moment is Moment.BEFORE:
+        same = (each for each in run.self_attention_files if each.layer == file.layer)
+        file = next((each for each in same if each.steps_before), file)
+    return _PLACE_SCRIPT.format(
+        number=step + 1,
+        count=run.total_steps,
+        when=f", {found.moment.value}" if found.moment else "",
+        cell=found.cell,
+        step=step,
+        path=str(run.path.with_suffix(TRACE_ENDING)),
+        name=layer_array_name(file, is_self=True),
     )
 
 

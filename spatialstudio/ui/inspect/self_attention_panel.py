@@ -1,6 +1,7 @@
 """The dock of self-attention: where a chosen place of the picture attends."""
 
 from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from spatialstudio.application.inspect.self_attention import (
@@ -9,6 +10,7 @@ from spatialstudio.application.inspect.self_attention import (
     place_attention,
     self_layers,
 )
+from spatialstudio.application.inspect.view_script import place_script
 from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,
@@ -22,6 +24,7 @@ from spatialstudio.domain.scene import MentionId
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect.layer_presenter import READ
+from spatialstudio.ui.inspect.maps_panel import COPIED, NOT_STORED
 from spatialstudio.ui.inspect.widgets.place_map import PlaceContents, PlaceMap
 from spatialstudio.ui.stage.map_presenter import map_selection, maps_at, place_in_words, step_at
 from spatialstudio.ui.stage.stage_presenter import word_maps
@@ -31,7 +34,7 @@ from spatialstudio.ui.widgets.builders import SPACE, column, grow, pages, push_b
 from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
-NO_RUN = "Where a place of the picture attends appears here after a picture."
+NO_RUN = "Where a place of the picture attends appears here once a picture recorded it."
 NONE_CAPTURED = "This run has no self-attention. Record it, then generate the picture again."
 RUNNING = "Self-attention can be read when the picture is finished."
 NOT_AT_STEP = "Self-attention was not recorded at this step."
@@ -41,6 +44,7 @@ CAPTURE_TIP = (
     "UNets only"
 )
 WILL_BE_KEPT = "The next picture will record self-attention."
+COPY_TIP = "Copy a script that opens this run and reads this map"
 SIDE_EM = 21
 
 
@@ -67,6 +71,10 @@ class SelfAttentionPanel(Panel):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         tip = tr(CAPTURE_TIP)
         self._capture = push_button(tr(CAPTURE), self._ask_capture, name=tip, tip=tip)
+        copy_tip = tr(COPY_TIP)
+        self._copy = push_button(
+            tr("Copy as Python"), self._copy_script, name=copy_tip, tip=copy_tip
+        )
         self._clock = VisibleFrameClock(self._draw, self)
         self._maps.changed.connect(self._clock.request)
         self._lay_out()
@@ -82,7 +90,7 @@ class SelfAttentionPanel(Panel):
         run = self._session.run
         found, note = self._found(run)
         self._pages.setCurrentIndex(0 if found is None else 1)
-        self._capture.setVisible(note == tr(NONE_CAPTURED))
+        self._capture.setVisible(note in {tr(NO_RUN), tr(NONE_CAPTURED)})
         self._empty.setText(note)
         if run is None or found is None:
             self._sentence.show_text("")
@@ -144,6 +152,20 @@ class SelfAttentionPanel(Panel):
         parts.append(tr("Cross-attention there: {words}.").format(words=cross) if cross else "")
         return " ".join(filter(None, parts))
 
+    def _copy_script(self) -> None:
+        """Copy the script that reads the shown map."""
+        run, step = self._session.run, self._session.step
+        found, _ = self._found(run)
+        if run is None or found is None:
+            return
+        if run.path is None:
+            self._context.toasts.tell(tr(NOT_STORED))
+            return
+        file = self._layers[self._layer.currentIndex()]
+        script = place_script(run, file, step, found)
+        QGuiApplication.clipboard().setText(script)
+        self._context.toasts.tell(tr(COPIED))
+
     def _pick_place(self, x: float, y: float) -> None:
         self._place = (x, y)
         self._draw()
@@ -160,7 +182,7 @@ class SelfAttentionPanel(Panel):
         words = MapRoom(self._strip)
         words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         side.setFixedWidth(em(SIDE_EM))
-        column(self._layer, self._sentence, SPACE, within=side, gap=0.5)
+        column(*(self._layer, self._sentence, row(self._copy, SPACE), SPACE), within=side, gap=0.5)
         row(self._map, grow(words), side, within=body, gap=0.8)
         column(grow(self._empty), row(SPACE, self._capture, SPACE), within=empty, gap=0.5)
         self._pages = pages(empty, body)

@@ -23,7 +23,8 @@ from spatialstudio.application.inspect.map_reading import (
     read_relation,
     top_of,
 )
-from spatialstudio.application.inspect.view_script import view_script
+from spatialstudio.application.inspect.self_attention import place_attention, self_layers
+from spatialstudio.application.inspect.view_script import place_script, view_script
 from spatialstudio.application.paths import HOME_VARIABLE, resources_folder
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.run.choose_settings import new_request
@@ -49,6 +50,10 @@ from tests.ui.scripted_engine import (
 
 WORDS = ("a", "photo", "of", "a", "dog", "to", "the", "left", "of", "a", "car")
 FILE = AttentionFile(layer="mid", name="mid.npy", words=WORDS, shape=(2, 1, len(WORDS), 4, 4))
+OWN = AttentionFile(layer="mid", name="self-mid.npy", words=(), shape=(2, 1, 16, 4, 4))
+OWN_BEFORE = AttentionFile(
+    layer="mid", name="self-mid-before.npy", words=(), shape=(1, 1, 16, 4, 4), steps_before=(1,)
+)
 
 
 def with_other_maps(event):
@@ -59,7 +64,13 @@ def with_other_maps(event):
 
 
 @pytest.fixture
-def stored(tmp_path):
+def own_files():
+    """Files of self-attention that the run records."""
+    return ()
+
+
+@pytest.fixture
+def stored(tmp_path, own_files):
     """A run of two steps in the store, with one layer's attention in the cache."""
     studio = studio_around(ScriptedEngine(), tmp_path)
     request = with_values(new_request(scene_of(), STICKERS, seed=1), steps=2)
@@ -69,6 +80,7 @@ def stored(tmp_path):
         token_spans=(),
         device="cpu",
         attention_files=(FILE,),
+        self_attention_files=own_files,
     )
     finished = GenerationFinished(
         request_id=request.id, image=picture_of(1), seconds=1.0, peak_memory_bytes=1
@@ -78,8 +90,9 @@ def stored(tmp_path):
     studio.close()
     folder = tmp_path / "cache" / ATTENTION_FOLDER / request.id
     folder.mkdir(parents=True)
-    layer = np.random.default_rng(5).random(FILE.shape) / 4
-    np.save(folder / FILE.name, layer.astype(np.float16))
+    random = np.random.default_rng(5)
+    for file in (FILE, *own_files):
+        np.save(folder / file.name, (random.random(file.shape) / 4).astype(np.float16))
     run = OpenRun(id=request.id, scene=request.scene, request=request, path=path)
     for event in events:
         run = after(run, event)
@@ -250,3 +263,16 @@ def test_the_script_imports_only_open_run_and_numpy(stored):
 def test_a_run_that_is_not_stored_has_no_script(stored):
     with pytest.raises(ValueError, match="stored"):
         view_script(replace(stored, path=None), ["m1"], 0, MapScale.PER_MAP)
+
+
+@pytest.mark.parametrize("own_files", [(OWN, OWN_BEFORE)])
+@pytest.mark.parametrize("moment", list(Moment), ids=lambda each: each.name)
+def test_the_script_of_a_place_prints_the_shown_map(stored, tmp_path, moment):
+    (file,) = self_layers(stored)
+    read = AttentionFolders(tmp_path / "cache" / ATTENTION_FOLDER).read
+    found = place_attention(stored, read, file, 1, (0.6, 0.3), moment)
+    said = shown(place_script(stored, file, 1, found), tmp_path)
+    row, column = found.peak
+    peak = f"peak {found.weights.max():.6f} at row {row}, column {column}"
+    assert said.splitlines()[0] == f"sum {found.weights.sum():.6f}, {peak}"
+    assert len(said.splitlines()) == 5

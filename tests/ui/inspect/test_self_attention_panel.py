@@ -5,13 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDockWidget, QLabel, QPushButton
 
 from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile, Moment
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect.self_attention_panel import (
+    CAPTURE,
     NONE_CAPTURED,
     NOT_AT_STEP,
+    NOT_STORED,
     SelfAttentionPanel,
 )
 from spatialstudio.ui.inspect.widgets.place_map import PlaceMap
@@ -84,6 +87,10 @@ def shown(panel):
     return contents.cell, tuple(map(int, np.argwhere(contents.weights)[0]))
 
 
+def button(panel, text):
+    return next(each for each in panel.findChildren(QPushButton) if each.text() == text)
+
+
 def said(panel):
     return " ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
 
@@ -136,9 +143,35 @@ def test_without_it_the_next_picture_can_record_it(qtbot, window, open_run):
     panel = open_run(run_of(()))
     qtbot.waitUntil(lambda: NONE_CAPTURED in said(panel))
     assert not place_map(panel).isVisible()
-    qtbot.mouseClick(panel.findChild(QPushButton, ""), LEFT)
+    qtbot.mouseClick(button(panel, CAPTURE), LEFT)
     form = window.findChild(GuidanceForm)
     qtbot.waitUntil(form.findChild(QCheckBox).isChecked)
+
+
+def test_it_can_be_recorded_before_the_first_picture(qtbot, window):
+    window.context.actions[framework_commands.INSPECT_WORKSPACE].trigger()
+    dock = window.findChild(QDockWidget, "self_attention")
+    dock.show()
+    dock.raise_()
+    panel = window.panel(SelfAttentionPanel)
+    qtbot.waitUntil(lambda: button(panel, CAPTURE).isVisible())
+    qtbot.mouseClick(button(panel, CAPTURE), LEFT)
+    form = window.findChild(GuidanceForm)
+    qtbot.waitUntil(form.findChild(QCheckBox).isChecked)
+
+
+def test_the_shown_map_is_copied_as_a_script(qtbot, open_run, run, tmp_path):
+    panel = open_run(replace(run, path=tmp_path / "run.png"))
+    qtbot.waitUntil(place_map(panel).isVisible)
+    qtbot.mouseClick(button(panel, "Copy as Python"), LEFT)
+    script = QGuiApplication.clipboard().text()
+    assert "run.arrays['self_attention/down_blocks.0.attn1']" in script
+    assert "ROW, COLUMN = (4, 4)" in script
+
+
+def test_a_run_that_is_not_stored_is_not_copied(qtbot, panel):
+    qtbot.mouseClick(button(panel, "Copy as Python"), LEFT)
+    assert panel._context.toasts.earlier[-1].message == NOT_STORED
 
 
 def test_missing_files_are_reported(qtbot, open_run, run, registry_cache):
