@@ -67,7 +67,7 @@ def heat_contents(
     return HeatContents(
         measure=tr(column.measure.value),
         layers=table.layers,
-        blocks=tuple(block_of(name).replace("_", " ") for name in table.layers),
+        blocks=tuple(block_of(name) for name in table.layers),
         values=values,
         low=low,
         high=high,
@@ -149,7 +149,7 @@ def settled_in_words(table: LayerTable, run: OpenRun, column: Column, head: int 
     if not guiding:
         return said
     settled = sum(found[each] is not None for each in guiding)
-    own = tr("Of the {count} layers that guidance reads, {some}.")
+    own = tr("Of the layers that guidance reads, {some} of {count}.")
     return f"{said} {own.format(count=len(guiding), some=settled)}"
 
 
@@ -161,6 +161,19 @@ def cell_in_words(contents: HeatContents, layer: int, step: int) -> str:
     said = contents.said(value) if isfinite(value) else tr("not measured")
     return tr("Step {step}, {layer}: {measure} {value}.").format(
         step=step + 1, layer=contents.layers[layer], measure=contents.measure, value=said
+    )
+
+
+def largest_in_words(contents: HeatContents) -> str:
+    """Describe where two runs differ most; empty if nothing was measured."""
+    known = np.nan_to_num(abs(contents.values))
+    if not known.any():
+        return ""
+    layer, step = np.unravel_index(int(known.argmax()), known.shape)
+    return tr("Largest difference: {value} in {layer}, step {step}.").format(
+        value=contents.said(float(contents.values[layer, step])),
+        layer=contents.layers[layer],
+        step=int(step) + 1,
     )
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TypeAlias
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from spatialstudio.application.inspect.captured_layers import layers_read
 from spatialstudio.application.inspect.layer_maps import LayersAveraged, LayersMissing
@@ -30,6 +30,7 @@ from spatialstudio.ui.inspect.layer_presenter import (
     curves_of,
     difference_of_curves,
     heat_contents,
+    largest_in_words,
     measure_choices,
     reading_in_words,
     settled_in_words,
@@ -92,6 +93,9 @@ class LayerStepsPanel(Panel):
         self._empty = TextLabel(tr(NO_RUN), Tone.MUTED)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._sentence = TextLabel(tone=Tone.MUTED, small=True)
+        policy = self._sentence.sizePolicy()  # needs its height at the dock's width only
+        policy.setVerticalPolicy(QSizePolicy.Policy.Preferred)
+        self._sentence.setSizePolicy(policy)
         tip = tr(CAPTURE_TIP)
         self._capture = push_button(tr(CAPTURE), self._ask_capture, name=tip, tip=tip)
         self._clock = VisibleFrameClock(self._draw, self)
@@ -247,7 +251,9 @@ class LayerStepsPanel(Panel):
         if run is None or table is None or not 0 <= place < len(self._columns):
             return
         said = [cell_in_words(contents, self._heat.layer, self._session.step)]
-        if self._source is not MapSource.DIFFERENCE:
+        if self._source is MapSource.DIFFERENCE:
+            said.append(largest_in_words(contents))
+        else:
             shown = self._shown_run(run, self._session.baseline)
             said.append(
                 settled_in_words(table, shown, self._columns[place], self._maps.choice.head)

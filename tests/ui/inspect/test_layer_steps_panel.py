@@ -10,7 +10,11 @@ from PySide6.QtWidgets import QDockWidget, QLabel, QPushButton, QToolButton
 from spatialstudio.application.inspect.step_numbers import Column, Measure
 from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionDetail, Moment
 from spatialstudio.ui.framework import commands as framework_commands
-from spatialstudio.ui.inspect.layer_presenter import heat_contents, reading_in_words
+from spatialstudio.ui.inspect.layer_presenter import (
+    heat_contents,
+    largest_in_words,
+    reading_in_words,
+)
 from spatialstudio.ui.inspect.layer_steps_panel import NONE_CAPTURED, LayerStepsPanel
 from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
 from spatialstudio.ui.inspect.time_panel import TimePanel
@@ -107,7 +111,7 @@ def test_pos_of_each_layer_and_step_is_shown(panel):
 
 def test_the_sentence_says_where_the_relation_is_decided(panel):
     assert f"in 1 of 2 layers; first in {GUIDING}, from step 1 on" in said(panel)
-    assert "Of the 1 layers that guidance reads, 1." in said(panel)
+    assert "Of the layers that guidance reads, 1 of 1." in said(panel)
 
 
 def test_a_click_picks_step_and_layer(qtbot, panel, studio, window):
@@ -234,6 +238,19 @@ def test_steps_without_capture_have_no_value(panel, window):
     contents = heat_contents(sparse, run, POS, window.context.maps.choice, (), is_difference=False)
     assert np.isnan(contents.values[:, 1]).all()
     assert np.isfinite(contents.values[:, [0, 2]]).all()
+
+
+def test_the_largest_difference_is_named(panel):
+    contents = heat(panel).contents_shown
+    values = np.zeros_like(contents.values)
+    values[1, 2], values[0, 1] = -0.4, 0.3
+    named = largest_in_words(replace(contents, values=values, number_format="+.2f"))
+    assert named == f"Largest difference: -0.40 in {contents.layers[1]}, step 3."
+    assert largest_in_words(replace(contents, values=values * np.nan)) == ""
+
+
+def test_the_sentence_claims_no_more_height_than_it_has_lines(panel):
+    assert panel.minimumSizeHint().height() <= panel.heightForWidth(panel.width())
 
 
 def test_the_values_are_saved_as_a_table(panel):
