@@ -17,6 +17,7 @@ class GalleryView(QObject):
 
     Attributes:
         ids: Ids of the selected runs, from top to bottom.
+        members: The same, with all runs of selected closed stacks.
         current: The run with keyboard focus; None when there is none.
         days: The listed days, as titles and numbers of runs.
         line: The filter in use.
@@ -37,12 +38,19 @@ class GalleryView(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.ids: tuple[EntryId, ...] = ()
+        self.members: tuple[EntryId, ...] = ()
         self.current: LibraryEntry | None = None
         self.days: tuple[tuple[str, int], ...] = ()
         self.line = ""
 
-    def show_chosen(self, ids: tuple[EntryId, ...], current: LibraryEntry | None) -> None:
-        """Set the selected runs and the current one."""
+    def show_chosen(
+        self,
+        ids: tuple[EntryId, ...],
+        current: LibraryEntry | None,
+        members: tuple[EntryId, ...] | None = None,
+    ) -> None:
+        """Set the selected runs and the current one; ``members`` if some stand for a stack."""
+        self.members = ids if members is None else members
         if (ids, current) != (self.ids, self.current):
             self.ids, self.current = ids, current
             self.chosen_changed.emit()

@@ -193,7 +193,7 @@ class GalleryPanel(Panel):
         if len(targets) == 1 and run is not None and run.summary.sweep is not None:
             ids = library.list(f"sweep:{run.summary.sweep.sweep_id}")
         elif self.isVisible():
-            ids = tuple(key for each in self._view.ids for key in self._stack(each))
+            ids = self._view.members
         else:
             return targets
         return tuple(entry.path for entry in library.entries(ids) if not entry.is_missing)
@@ -262,7 +262,9 @@ class GalleryPanel(Panel):
         key = self.grid.current
         current = None if key is None else self._entry(EntryId(key))
         if self._pages.currentIndex() != SWEEP:
-            self._view.show_chosen(tuple(EntryId(each) for each in self.grid.chosen), current)
+            ids = tuple(EntryId(each) for each in self.grid.chosen)
+            members = tuple(key for each in ids for key in self._stack(each))
+            self._view.show_chosen(ids, current, members)
 
     def _show_tile(self, tile: TileRead) -> None:
         entry = self._entries[tile.id] = self._marking.as_said(tile.entry)

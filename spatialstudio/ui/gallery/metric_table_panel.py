@@ -105,8 +105,8 @@ class MetricTablePanel(Panel):
         self._offer()
 
     def compare_selected(self) -> None:
-        """Compare over the selected runs of the gallery."""
-        entries = self._context.studio.library.entries(self._context.gallery.ids)
+        """Compare over the selected runs of the gallery; a closed stack stands for its runs."""
+        entries = self._context.studio.library.entries(self._context.gallery.members)
         self.compare([entry.path for entry in entries if not entry.is_missing])
 
     def compare(self, paths: Sequence[Path]) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QTableWidget
 from spatialstudio.application.gallery.study import study_table
 from spatialstudio.science.statistics.study import StudyRun
 from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.metric_table_panel import MetricTablePanel
 from spatialstudio.ui.gallery.run_study import contents_of
 from spatialstudio.ui.gallery.study_dialog import StudyDialog
 from spatialstudio.ui.gallery.widgets.study_plot import StudyPlot
@@ -81,6 +82,12 @@ def test_a_closed_stack_stands_for_its_runs(qtbot, gallery, drawn):
     dialog = drawn.findChild(StudyDialog)
     qtbot.waitUntil(lambda: dialog.findChild(QTableWidget).rowCount() > 0)
     assert sum(int(row[1]) for row in cells(dialog)) == 2
+
+
+def test_metrics_are_compared_over_the_runs_of_a_closed_stack(qtbot, gallery, drawn):
+    compared = drawn.panel(MetricTablePanel)
+    compared.compare_selected()
+    assert len(compared._paths) == 2
 
 
 def test_one_run_is_no_study(begun):  # noqa: F811
