@@ -3,7 +3,10 @@
 from spatialstudio.ui.framework.command import Command, Menu
 
 OPEN_PICTURE = Command("open_picture", Menu.FILE, "Judge a picture…", "Ctrl+O", "picture")
-OPEN_RUN = Command("open_run", Menu.FILE, "Open a run…", "Ctrl+Shift+O", "folder")
+OPEN_RUN = Command(
+    *("open_run", Menu.FILE, "Open a run…", "Ctrl+Shift+O", "folder"),
+    tip="Open the picture, trace or JSON file of a stored run",
+)
 SHOW_FOLDER = Command("show_folder", Menu.FILE, "Show the run's folder", "Ctrl+Shift+F")
 SETTINGS = Command("settings", Menu.FILE, "Settings…", "Ctrl+,", "settings", starts_group=True)
 QUIT = Command("quit", Menu.FILE, "Quit", "Ctrl+Q", starts_group=True)
@@ -88,7 +91,7 @@ ABOUT = Command(
 MESSAGES = Command("messages", Menu.HELP, "Message history", "", "warning")
 
 COMMANDS = (
-    *(OPEN_PICTURE, OPEN_RUN, SHOW_FOLDER, SETTINGS, QUIT),
+    *(OPEN_PICTURE, OPEN_RUN, SHOW_FOLDER),
     *(UNDO, REDO),
     *(GENERATE_WORKSPACE, INSPECT_WORKSPACE, EVALUATE_WORKSPACE),
     *(BENCHMARK_WORKSPACE, AUDIT_WORKSPACE, GALLERY_WORKSPACE),
@@ -98,7 +101,10 @@ COMMANDS = (
 )
 
 
+LAST_COMMANDS = (SETTINGS, QUIT)
+"""The end of the menu File."""
+
 LIBRARY_FOLDER = Command(
     *("library_folder", Menu.GALLERY, "Library folder…"),
-    tip="Choose where pictures are stored",
+    tip="Choose the folder of runs that the gallery shows and new pictures are stored in",
 )

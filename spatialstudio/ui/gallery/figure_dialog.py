@@ -64,6 +64,7 @@ class CheckList(QListWidget):
         super().__init__()
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of layers differ at both ends
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         if can_move:
             self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)

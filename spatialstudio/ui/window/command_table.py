@@ -24,4 +24,5 @@ TABLE = (
     *benchmark_commands.COMMANDS,
     *gallery_commands.COMMANDS,
     *audit_commands.COMMANDS,
+    *framework_commands.LAST_COMMANDS,
 )

@@ -224,6 +224,8 @@ class MainWindow(QMainWindow):
     def _show_file(self, file: OpenRun | ForeignPicture) -> None:
         if isinstance(file, OpenRun):
             self.context.studio.show_run(file)
+            if self._centre_of(self._workspace) is not self.stage:
+                self.context.actions[framework_commands.INSPECT_WORKSPACE].trigger()
         else:
             offer_settings(self.context, file, self)
 

@@ -174,6 +174,7 @@ def _is_stop(widget: QWidget) -> bool:
 
 
 PICTURES = "*.png *.jpg *.jpeg *.webp *.bmp *.tif *.tiff"
+RUN_FILES = "*.png *.strace *.json"
 
 
 class WindowCommands(QObject):
@@ -285,9 +286,10 @@ class WindowCommands(QObject):
 
     def _choose_run(self) -> None:
         start = str(self._context.studio.runs_folder)
-        folder = QFileDialog.getExistingDirectory(self._window, tr("Open a run"), start)
-        if folder:
-            self._context.window_signals.path_offered.emit(Path(folder))
+        kinds = f"{tr('Runs')} ({RUN_FILES})"
+        path, _ = QFileDialog.getOpenFileName(self._window, tr("Open a run"), start, kinds)
+        if path:
+            self._context.window_signals.path_offered.emit(Path(path))
 
     def _show_folder(self) -> None:
         run = self._context.studio.session.run

@@ -3,6 +3,8 @@ from itertools import combinations
 
 from spatialstudio.ui.evaluate.commands import LAYER_COMMANDS
 from spatialstudio.ui.framework.actions import may_meet
+from spatialstudio.ui.framework.command import Menu
+from spatialstudio.ui.framework.commands import QUIT
 from spatialstudio.ui.widgets.picture_layers import Layer
 from spatialstudio.ui.window.command_table import TABLE
 
@@ -22,6 +24,10 @@ def test_no_two_commands_share_keys_where_both_are_heard():
         if one.keys and one.keys == other.keys and may_meet(one, other)
     ]
     assert shared == []
+
+
+def test_the_menu_file_ends_with_quit():
+    assert [command for command in TABLE if command.menu is Menu.FILE][-1] == QUIT
 
 
 def test_every_layer_has_a_key():

@@ -28,6 +28,7 @@ from spatialstudio.domain.scene import relation_types
 from spatialstudio.ui.compose.widgets.prompt_editor import PromptEditor
 from spatialstudio.ui.compose.widgets.relation_chip import RelationChip
 from spatialstudio.ui.evaluate.widgets.verdict_card import VerdictCard
+from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.framework.window_settings import ThemeChoice
 from spatialstudio.ui.gallery.widgets.run_grid import RunGrid
 from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
@@ -255,6 +256,15 @@ def test_a_stored_run_opens_like_a_live_one(qtbot, drawn, studio):
     qtbot.waitUntil(lambda: len(shown(drawn, VerdictCard)) == 1)
     assert drawn.findChild(PromptEditor).toPlainText() == PROMPT
     assert f"Step {STEPS} of {STEPS}" in texts(drawn)
+
+
+def test_a_run_opened_in_the_gallery_is_shown_in_inspect(qtbot, drawn, studio, monkeypatch):
+    qtbot.waitUntil(lambda: studio.session.run.path is not None)
+    actions, path = drawn.context.actions, studio.session.run.path
+    actions[framework_commands.GALLERY_WORKSPACE].trigger()
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    actions[framework_commands.OPEN_RUN].trigger()
+    qtbot.waitUntil(lambda: drawn.context.settings.workspace == "inspect")
 
 
 def test_the_folder_of_a_run_can_be_shown(qtbot, drawn, studio, monkeypatch):

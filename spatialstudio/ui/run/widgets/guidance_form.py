@@ -107,8 +107,10 @@ class GuidanceForm(QWidget):
             tr("CFG scale"),
             LARGEST_SCALE,
             singleStep=0.5,
-            specialValueText=tr("model's default"),
-            toolTip=tr("Classifier-free guidance scale; 1 turns it off"),
+            specialValueText=tr("default"),
+            toolTip=tr(
+                "Classifier-free guidance scale; 1 turns it off, the default is the model's"
+            ),
         )
         self._last = count_field(tr("Guided steps"), 1, prefix=tr("first "))
         self._updates = count_field(

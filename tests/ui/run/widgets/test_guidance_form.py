@@ -240,7 +240,7 @@ def test_a_strength_without_a_method_is_shown(qtbot, form, name, typed, change):
 
 
 def test_without_a_chosen_scale_it_is_the_models(form):
-    assert named(form, QDoubleSpinBox, "CFG scale").text() == "model's default"
+    assert named(form, QDoubleSpinBox, "CFG scale").text() == "default"
 
 
 def test_a_setting_of_a_run_that_an_option_describes_has_a_field(qtbot):
