@@ -1,8 +1,8 @@
 """The dock of self-attention: where a chosen place of the picture attends."""
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from spatialstudio.application.inspect.self_attention import (
     Place,
@@ -46,6 +46,8 @@ CAPTURE_TIP = (
 WILL_BE_KEPT = "The next picture will record self-attention."
 COPY_TIP = "Copy a script that opens this run and reads this map"
 SIDE_EM = 21
+NARROW_EM = 34
+WORDS_EM = 8
 
 
 class SelfAttentionPanel(Panel):
@@ -177,13 +179,20 @@ class SelfAttentionPanel(Panel):
         self._context.window_signals.self_attention_asked.emit()
         self._context.toasts.tell(tr(WILL_BE_KEPT))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        way = QBoxLayout.Direction
+        is_narrow = self.width() < em(NARROW_EM)
+        self._parts.setDirection(way.TopToBottom if is_narrow else way.LeftToRight)
+        super().resizeEvent(event)
+
     def _lay_out(self) -> None:
         body, side, empty = QWidget(), QWidget(), QWidget()
         words = MapRoom(self._strip)
         words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        side.setFixedWidth(em(SIDE_EM))
+        words.setMinimumHeight(em(WORDS_EM))
+        side.setMaximumWidth(em(SIDE_EM))
         column(*(self._layer, self._sentence, row(self._copy, SPACE), SPACE), within=side, gap=0.5)
-        row(self._map, grow(words), side, within=body, gap=0.8)
+        self._parts = row(self._map, grow(words, 3), grow(side, 2), within=body, gap=0.8)
         column(grow(self._empty), row(SPACE, self._capture, SPACE), within=empty, gap=0.5)
         self._pages = pages(empty, body)
         column(grow(self._pages), within=self, edges=(0.9, 0.3, 0.9, 0.5))

@@ -19,6 +19,8 @@ from spatialstudio.ui.inspect.self_attention_panel import (
 )
 from spatialstudio.ui.inspect.widgets.place_map import PlaceMap
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
+from spatialstudio.ui.stage.widgets.map_strip import MapRoom
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.fields import ChoiceBox
 from tests.ui.inspect.test_blocks_panel import STEPS, run_of
 
@@ -204,3 +206,16 @@ def test_readings_before_updates_of_another_shape_are_reported(
     panel = open_run(replace(run, self_attention_files=(*files(), *early), steps=steps))
     window.context.maps.show_look(moment=Moment.BEFORE)
     qtbot.waitUntil(lambda: "is damaged" in said(panel))
+
+
+def test_a_narrow_dock_stacks_map_words_and_sentence(qtbot, panel, window):
+    narrow = SelfAttentionPanel(window.context)
+    qtbot.addWidget(narrow)
+    narrow.resize(em(20), em(40))
+    narrow.show()
+    for each, is_stacked in ((panel, False), (narrow, True)):
+        layer = each.findChild(ChoiceBox)
+        top = layer.mapTo(each, layer.rect().topLeft()).y()
+        assert (top > place_map(each).geometry().bottom()) is is_stacked
+    assert narrow.findChild(MapRoom).height() >= em(8)
+    assert narrow.minimumSizeHint().width() <= em(20)
