@@ -214,7 +214,8 @@ class SessionState:
     @property
     def withdrawn(self) -> JournalEntry | None:
         """The vote on the current showing that undo took back; None without one."""
-        own = (each for each in reversed(self.entries) if each.showing == self.current)
+        showing = self.current
+        own = (each for each in reversed(self.entries) if each.showing == showing)
         return next((each for each in own if each.kind is EntryKind.VOTE), None)
 
     @property

@@ -22,6 +22,7 @@ from spatialstudio.domain.audit_session import (
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.verdict import Outcome
 from tests.audit_population import item_of, population_of, session_of
+from tests.call_counts import calls_of
 
 PASS, FAIL = Answer(verdict=Outcome.PASS), Answer(verdict=Outcome.FAIL)
 
@@ -218,3 +219,15 @@ def test_sessions_are_listed_and_continue(sessions):
     again = sessions.open(path)
     assert ids(again.items) == ids(voting.items)
     again.close()
+
+
+def test_the_search_for_a_withdrawn_vote_is_linear_in_the_votes(sessions):
+    calls = []
+    for votes in (40, 160):
+        voting = sessions.start(session_of(votes + 1, seed=votes))
+        for _ in range(votes):
+            voting.vote(PASS)
+        calls.append(calls_of(lambda state=voting.state: state.withdrawn))
+        voting.close()
+    few, many = calls
+    assert many < 5 * few
