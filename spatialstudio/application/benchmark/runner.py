@@ -290,7 +290,7 @@ class BenchmarkRunner:
                     waiting.wait(POLL_S)
                 else:
                     self._do(item, worker, waiting)
-        except (StudioError, Cancelled) as error:
+        except Exception as error:  # noqa: BLE001 - raised again in the thread that waits
             with self._lock:
                 self._fault = self._fault or error
             self._stop.set()

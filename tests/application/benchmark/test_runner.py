@@ -384,14 +384,15 @@ class Cancelling(list):
         self.runner.cancel()
 
 
-def test_the_fault_of_one_engine_ends_all(bench):
+@pytest.mark.parametrize("fault", [Cancelled, RuntimeError])
+def test_the_fault_of_one_engine_ends_all(bench, fault):
     items = bench.items()
     runner = bench.runner(items, workers=2)
 
     def refuse(*_):
-        raise Cancelled
+        raise fault
 
     items.store.add_item = refuse
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(fault):
         runner.run()
