@@ -28,7 +28,6 @@ from spatialstudio.application.benchmark.report import (
     read_pictures,
 )
 from spatialstudio.application.benchmark.report_figures import (
-    FIGURE_SUFFIXES,
     ReportFigure,
     figure_drawer,
 )
@@ -63,6 +62,7 @@ from spatialstudio.domain.benchmark_plan import (
     new_method,
 )
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.export import FIGURE_SUFFIXES
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.benchmark.figures import Comparison
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from spatialstudio.application.benchmark.executors import Executor
 from spatialstudio.application.benchmark.export_report import REPORT_SUFFIXES
-from spatialstudio.application.benchmark.report_figures import FIGURE_SUFFIXES, ReportFigure
+from spatialstudio.application.benchmark.report_figures import ReportFigure
 from spatialstudio.application.questions.question_asker import SERVER
 from spatialstudio.cli.options import add_command, add_overwrite
 from spatialstudio.domain.benchmark_plan import REFINE, PromptSource
+from spatialstudio.domain.export import FIGURE_SUFFIXES
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.science.benchmark.opse import ERROR
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS

@@ -22,6 +22,9 @@ from spatialstudio.domain.verdict import MentionVerdict
 BOARD_FORMATS = ("png", "svg", "pdf", "gif", "apng", "mp4", "npz", "csv")
 """File extensions of storyboards, the default first."""
 
+FIGURE_SUFFIXES = (".svg", ".pdf", ".png")
+"""Suffixes of the files of figures made of a ``Drawing``."""
+
 
 @frozen(eq=False)
 class LoadedRun:

@@ -67,8 +67,7 @@ class BenchmarkPlots:
         ending: str,
     ) -> ExportFile:
         """Draw bars with intervals; see ``BenchmarkFigures``."""
-        drawing = rates_drawing(groups, caption, look)
-        return figure_file(drawing, look, ending, self._fonts, DPI)
+        return self._file(rates_drawing(groups, caption, look), look, ending)
 
     def best_of_n(
         self,
@@ -78,14 +77,15 @@ class BenchmarkPlots:
         ending: str,
     ) -> ExportFile:
         """Draw means over N; see ``BenchmarkFigures``."""
-        drawing = best_of_n_drawing(panels, caption, look)
-        return figure_file(drawing, look, ending, self._fonts, DPI)
+        return self._file(best_of_n_drawing(panels, caption, look), look, ending)
 
     def race(
         self, curves: RaceCurves, caption: FigureCaption, look: ExportLook, ending: str
     ) -> ExportFile:
         """Draw a choice; see ``BenchmarkFigures``."""
-        drawing = race_drawing(curves, caption, look)
+        return self._file(race_drawing(curves, caption, look), look, ending)
+
+    def _file(self, drawing: Drawing, look: ExportLook, ending: str) -> ExportFile:
         return figure_file(drawing, look, ending, self._fonts, DPI)
 
 

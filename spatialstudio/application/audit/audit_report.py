@@ -15,12 +15,11 @@ from spatialstudio.domain.audit_figures import (
     RiskPoint,
 )
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import ExportFile, FigureCaption
+from spatialstudio.domain.export import FIGURE_SUFFIXES, ExportFile, FigureCaption
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval, three_digits
 
-FIGURE_ENDINGS = ("svg", "pdf", "png")
 CURVE_COLUMNS = ("tau", "coverage", "risk", "accuracy", "n_covered", "n_evaluated")
 FIGURE_COLUMNS = ("figure", "value", "low", "high", "n")
 BIN_COLUMNS = ("from", "to", "verdicts", "confidence", "accuracy")
@@ -193,20 +192,19 @@ def contents_of(path: Path, table: AuditTable, draw: Draw) -> bytes:
     Raises:
         ExportError: There is nothing of this ending to export.
     """
-    ending = path.suffix.lower().lstrip(".")
-    if ending in FIGURE_ENDINGS:
-        return draw(ending).content
+    suffix = path.suffix.lower()
+    if suffix in FIGURE_SUFFIXES:
+        return draw(suffix[1:]).content
     texts: Mapping[str, Callable[[], str]] = {
-        "csv": lambda: table_text([table.columns, *table.rows], line_end="\n"),
-        "tex": lambda: table_latex(table),
+        ".csv": lambda: table_text([table.columns, *table.rows], line_end="\n"),
+        ".tex": lambda: table_latex(table),
     }
-    if ending not in texts:
-        known = (*texts, *FIGURE_ENDINGS)
+    if suffix not in texts:
         raise ExportError(
             f'"{path.name}" has no ending of an export.',
-            hint=f"Choose {', '.join(f'.{each}' for each in known)}.",
+            hint=f"Choose {', '.join((*texts, *FIGURE_SUFFIXES))}.",
         )
-    return texts[ending]().encode()
+    return texts[suffix]().encode()
 
 
 def curve_caption(samples: int, labels: str, choices: str) -> FigureCaption:

@@ -20,7 +20,6 @@ from spatialstudio.science.benchmark.figures import rates_of
 if TYPE_CHECKING:
     from spatialstudio.application.studio import Studio
 
-FIGURE_SUFFIXES = (".svg", ".pdf", ".png")
 FIGURES_ID = "files"
 WILSON = (
     "Error bars: Wilson's 95 % intervals. Over all, abstentions and errors count as not passed."

@@ -7,14 +7,13 @@ from pathlib import Path
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.audit_figures import AgreementFigure, HeatMap, IntervalGroup
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.export import ExportLook, FigureCaption
+from spatialstudio.domain.export import FIGURE_SUFFIXES, ExportLook, FigureCaption
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.metric_table import Disagreement, MetricTable
 
 FILES_ID = "files"
-FIGURES = (".pdf", ".svg", ".png")
-SUFFIXES = (".csv", ".tex", *FIGURES)
+SUFFIXES = (".csv", ".tex", *FIGURE_SUFFIXES)
 MOST_PAIRS = 20
 """Pairs of metrics whose intervals a figure shows."""
 
@@ -44,7 +43,7 @@ def write_metric_table(
             content = _bytes(table_text([*picture_rows(table, listed)], line_end="\n"))
         case ".tex":
             content = _bytes(correlations_latex(table))
-        case suffix if suffix in FIGURES:
+        case suffix if suffix in FIGURE_SUFFIXES:
             figures = registry.audit_figures(FILES_ID)
             content = figures.agreement(correlation_figure(table), look, suffix[1:]).content
         case _:

@@ -9,11 +9,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFileDialog, QWidget
 
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
-from spatialstudio.application.evaluate.metric_table_files import FIGURES, write_metric_table
+from spatialstudio.application.evaluate.metric_table_files import write_metric_table
 from spatialstudio.application.evaluate.metrics import all_metrics
 from spatialstudio.application.questions.question_report import question_scores
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ErrorReport
+from spatialstudio.domain.export import FIGURE_SUFFIXES
 from spatialstudio.domain.metric_table import Disagreement, MetricPair, MetricTable
 from spatialstudio.ui.framework.confirmation import asked_target
 from spatialstudio.ui.framework.file_reading import Subject
@@ -148,7 +149,7 @@ class MetricTablePanel(Panel):
         kinds = [
             tr("Pictures with scores and ranks") + " (*.csv)",
             tr("Correlations as LaTeX table") + " (*.tex)",
-            *(tr("Correlations as figure") + f" (*{suffix})" for suffix in FIGURES),
+            *(tr("Correlations as figure") + f" (*{suffix})" for suffix in FIGURE_SUFFIXES),
         ]
         target = asked_target(self, self._context.settings, "metrics.csv", kinds)
         if target is None or self._table is None:
