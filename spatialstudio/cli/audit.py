@@ -38,7 +38,7 @@ from spatialstudio.application.audit.calibration import (
 )
 from spatialstudio.application.audit.human_study import MetricReport, compare_metric
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.options import add_command, add_overwrite
+from spatialstudio.cli.options import add_command, add_evaluation, add_overwrite
 from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_table
 from spatialstudio.domain.audit import HumanLabel, LabelFormat
 from spatialstudio.domain.audit_figures import (
@@ -89,6 +89,7 @@ def _add_sample(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs", type=Path, nargs="+", metavar="RUN", help="run folders, in the order to read them"
     )
+    add_evaluation(parser)
     _add_out(parser, "sample file (CSV)")
     parser.add_argument(
         "--size",
@@ -140,6 +141,7 @@ def _add_analysis(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="run folder whose verdicts replace the ones in the sample file; may be repeated",
     )
+    add_evaluation(parser)
     parser.add_argument("--csv", action="store_true", help="write CSV")
     parser.add_argument(
         "--export",
@@ -245,7 +247,8 @@ def audit(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 def draw_sample(options: argparse.Namespace, audits: Audits) -> None:
     """Draw a sample, write it, and print how many pictures each stratum gives."""
-    items, sample = audits.draw(options.runs, options.size, options.seed, options.allocation)
+    runs = _evaluations(options, options.runs)
+    items, sample = audits.draw(runs, options.size, options.seed, options.allocation)
     audits.files.write_sample(items, options.out, overwrite=options.overwrite)
     strata = [
         {
@@ -336,13 +339,14 @@ def show_risk_coverage(options: argparse.Namespace, audits: Audits) -> None:
 def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
     """Print reliability, calibration error and the threshold search."""
     samples, _ = _audited(options, audits)
-    if (options.margin or options.out or options.save) and not options.run:
+    runs = _evaluations(options, options.run)
+    if (options.margin or options.out or options.save) and not runs:
         raise SettingsError("There is no run to evaluate again.", hint="Pass it with --run.")
-    candidates = audits.margin_candidates(samples, options.run, options.margin)
+    candidates = audits.margin_candidates(samples, runs, options.margin)
     report = calibration_report(samples, options.map, options.folds, options.seed, candidates)
     search = audits.recorded_search(options.search, samples) if options.search else None
     if options.out or options.save:
-        settings, evidence = audits.calibrated(options.run[0], report)
+        settings, evidence = audits.calibrated(runs[0], report)
     if options.out:
         audits.files.write_settings(settings, evidence, options.out, overwrite=options.overwrite)
     if options.save:
@@ -365,7 +369,8 @@ def show_study(options: argparse.Namespace, audits: Audits) -> None:
     """Print how well metrics agree with people."""
     labels, _ = audits.merge(options.labels)
     people = audits.answers(options.labels, labels)
-    scores = audits.metric_scores(options.sample, options.scores, options.run, options.metrics)
+    runs = _evaluations(options, options.run)
+    scores = audits.metric_scores(options.sample, options.scores, runs, options.metrics)
     reports = [compare_metric(name, own, people) for name, own in scores.items()]
     table = study_table(reports)
     _export(options, audits, table, partial(_draw, audits, study_figure(reports)))
@@ -395,7 +400,12 @@ def _audited(
     for clash in clashes:
         name = f"{clash.kept.sample_id} by {clash.kept.rater}"
         show_progress(f"Note: labels clash for {name}; the latest is used.")
-    return audits.samples(options.sample, labels, options.run), labels
+    return audits.samples(options.sample, labels, _evaluations(options, options.run)), labels
+
+
+def _evaluations(options: argparse.Namespace, runs: Sequence[Path]) -> list[Path]:
+    """Return the folder of the chosen evaluation of each run; the runs' own without a choice."""
+    return [run / options.evaluation for run in runs]
 
 
 def _export(options: argparse.Namespace, audits: Audits, table: AuditTable, draw: Draw) -> None:

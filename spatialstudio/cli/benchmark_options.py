@@ -9,7 +9,7 @@ from spatialstudio.application.benchmark.executors import Executor
 from spatialstudio.application.benchmark.export_report import REPORT_SUFFIXES
 from spatialstudio.application.benchmark.report_figures import ReportFigure
 from spatialstudio.application.questions.question_asker import SERVER
-from spatialstudio.cli.options import add_command, add_overwrite
+from spatialstudio.cli.options import add_command, add_evaluation, add_overwrite
 from spatialstudio.domain.benchmark_plan import REFINE, PromptSource
 from spatialstudio.domain.export import FIGURE_SUFFIXES
 from spatialstudio.domain.generation import UNGUIDED
@@ -115,12 +115,7 @@ def _add_folders(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="benchmarks, or run folders of SpatialBench-UC",
     )
-    parser.add_argument(
-        "--evaluation",
-        metavar="NAME",
-        default="",
-        help='folder of the verdicts in each run, as "eval_precal_20260116_113552" (default: eval)',
-    )
+    add_evaluation(parser)
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:

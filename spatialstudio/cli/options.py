@@ -75,6 +75,16 @@ NO_MORE_OPTIONS = "--"
 HELP = "-h"
 
 
+def add_evaluation(parser: argparse.ArgumentParser) -> None:
+    """Add the choice among the evaluations of recorded runs."""
+    parser.add_argument(
+        "--evaluation",
+        metavar="NAME",
+        default="",
+        help='folder of the verdicts in each run, as "eval_precal_20260116_113552" (default: eval)',
+    )
+
+
 def add_command(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
     name: str,

@@ -1,5 +1,6 @@
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,42 @@ def test_the_recorded_margin_gives_the_recorded_verdicts(terminal, small_audit):
     searched = terminal("audit", "calibrate", *small_audit, *run, "--margin", "0.1")
     found = [row["objective"] for row in json.loads(searched.out)["rows"]]
     assert found == pytest.approx([row["objective"] for row in plain["rows"]])
+
+
+@pytest.fixture
+def released(tmp_path):
+    """A copy of the small run; only its evaluation before the calibration is kept."""
+    run = tmp_path / "sd15_promptonly"
+    shutil.copytree(GOLDEN / "spatialbench_run", run)
+    shutil.rmtree(run / "eval")
+    return run
+
+
+def test_the_evaluation_of_every_action_can_be_chosen(terminal, released, tmp_path):
+    sample, labels, saved = (tmp_path / name for name in ("s.csv", "ada.csv", "checker.yaml"))
+    chosen = ("--evaluation", "eval_precal")
+    drawn = terminal("audit", "sample", released, *chosen, "--size", "30", "--out", sample)
+    assert drawn.code == 0, drawn.err
+    lines = [f"{row['sample_id']},{row['checker_verdict_raw']},,\n" for row in rows_of(sample)]
+    labels.write_text("sample_id,human_verdict,notes,timestamp\n" + "".join(lines))
+    known = (labels, "--sample", sample, "--run", released, *chosen, "--json")
+    for action in ("agreement", "risk-coverage"):
+        assert terminal("audit", action, *known).code == 0
+    assert terminal("audit", "correlate", *known, "--metrics", "visor").code == 0
+    plain = json.loads(terminal("audit", "calibrate", *known, "--folds", "2").out)
+    search = ("--folds", "2", "--margin", "0.05", "--out", saved)
+    searched = json.loads(terminal("audit", "calibrate", *known, *search).out)
+    assert [row["objective"] for row in searched["rows"]] == pytest.approx(
+        [row["objective"] for row in plain["rows"]]
+    )  # the margin before the calibration
+    assert json.loads(saved.read_text())["geometry"]["margin"] == 0.05
+
+
+@pytest.mark.parametrize("chosen", [(), ("--evaluation", "eval_later")], ids=["usual", "another"])
+def test_a_missing_evaluation_is_stated_with_the_ones_there_are(chosen, terminal, released):
+    done = terminal("audit", "sample", released, *chosen, "--out", released / "sample.csv")
+    assert done.code != 0
+    assert "these evaluations: eval_precal" in done.err
 
 
 def test_a_margin_needs_a_run(terminal, small_audit):

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -336,6 +337,21 @@ def test_margins_are_searched_on_the_recorded_runs_and_saved(qtbot, screen, desk
     saved = studio.storage.checker_presets.settings("team")
     assert saved.margin == best.settings.get("margin", studio.checker.margin)
     assert saved.min_confidence == best.threshold
+
+
+def test_margins_are_searched_on_the_evaluation_of_the_sample(qtbot, screen, desk, tmp_path):
+    evaluation = tmp_path / "run" / "eval_precal"
+    shutil.copytree(GOLDEN / "spatialbench_run", evaluation.parent)
+    shutil.rmtree(evaluation.with_name("eval"))
+    desk.start(desk.file_population([evaluation]), SessionPlan(rater="Ada", size=30))
+    panel = screen.window().panel(CalibrationPanel)
+    finish(qtbot, screen, desk)
+    qtbot.waitUntil(lambda: panel._analysis is not None)
+    panel._margins.setText("0.05")
+    panel.search_margins()
+    qtbot.waitUntil(lambda: panel._table.rowCount() == 8)
+    objectives = [row.objective for row in panel._report.rows]
+    assert objectives[:3] == pytest.approx(objectives[3:])  # the run was judged with 0.05
 
 
 def test_margins_need_the_runs_of_the_sample(qtbot, screen, begin, desk, runs):

@@ -16,6 +16,7 @@ from typing import Any
 from spatialstudio.adapters.durable_files import write_whole
 from spatialstudio.adapters.storage.records.spatialbench_uc import (
     AMOUNTS,
+    EVALUATION_FOLDER,
     FLAGS,
     MANIFEST_FILE,
     MEASURE,
@@ -248,6 +249,7 @@ def _item_of(
 ) -> AuditItem:
     run_folder, evaluation = folders
     method = _method_of(run_folder.resolve().name)
+    is_usual = evaluation == run_folder / EVALUATION_FOLDER
     picture, overlay = line.get("image_path"), record.get("overlay_path")
     return AuditItem(
         candidate=AuditCandidate(
@@ -267,7 +269,7 @@ def _item_of(
             "object_a": str(record["object_a"]),
             "object_b": str(record["object_b"]),
             "run_id": str(line["run_id"]),
-            "run_path": str(run_folder),
+            "run_path": str(run_folder if is_usual else evaluation),
         },
     )
 
