@@ -335,7 +335,7 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
     memory.add_argument(
         "--self-attention",
         action="store_true",
-        help="also record the self-attention of layers of at most 32 x 32 positions (UNets only)",
+        help="also record the self-attention of layers of at most 32 x 32 positions",
     )
 
 

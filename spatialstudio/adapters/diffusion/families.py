@@ -146,6 +146,9 @@ FLUX2_LAYERS = "text_encoder_out_layers"
 
 _JOINT = partial(transformer_layers, attention="attn")
 _CROSS = partial(transformer_layers, blocks=("transformer_blocks",), attention="attn2")
+_OWN = partial(
+    transformer_layers, blocks=("transformer_blocks",), attention="attn1", text=TextPlace.NONE
+)
 _FLUX_LAYERS = partial(
     _JOINT,
     blocks=("transformer_blocks", "single_transformer_blocks"),
@@ -173,6 +176,7 @@ PIXART_ALPHA = Family(
     pipeline_class="PixArtAlphaPipeline",
     side_multiple=8,
     text_layers=_CROSS,
+    self_layers=_OWN,
     streams=text_streams.pixart_alpha_streams,
     arguments=NO_CAPTION_CLEANING,
 )
@@ -180,6 +184,7 @@ PIXART_SIGMA = Family(
     pipeline_class="PixArtSigmaPipeline",
     side_multiple=8,
     text_layers=_CROSS,
+    self_layers=_OWN,
     streams=text_streams.pixart_sigma_streams,
     arguments=NO_CAPTION_CLEANING,
 )

@@ -41,7 +41,7 @@ NOT_AT_STEP = "Self-attention was not recorded at this step."
 CAPTURE = "Record self-attention"
 CAPTURE_TIP = (
     "Record the self-attention of layers of at most 32 x 32 positions for the next picture; "
-    "UNets only"
+    "UNets and PixArt only"
 )
 WILL_BE_KEPT = "The next picture will record self-attention."
 COPY_TIP = "Copy a script that opens this run and reads this map"

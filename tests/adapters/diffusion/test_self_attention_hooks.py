@@ -9,6 +9,7 @@ import torch
 from diffusers import StableDiffusionPipeline
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
+from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
 from spatialstudio.adapters.exports.exporter import FileExporter
 from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
@@ -24,7 +25,10 @@ from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionDetail, Mo
 from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings, StepEvent
 from spatialstudio.domain.run_settings import with_values
+from tests.adapters.diffusion.drawn_families import FAMILY_WARNINGS
 from tests.fakes import events_of
+
+pytestmark = FAMILY_WARNINGS
 
 PIXELS, STEPS, SCALE = 64, 4, 5.0
 OWN = CaptureSettings(preview_every=0, full_precision=True, self_attention=True)
@@ -38,11 +42,26 @@ def asked(tiny_request):
 
 @pytest.fixture
 def hooked(tiny_model, tiny_request):
-    """Self-attention of each layer at each step, (h * w, h * w), mean over heads; prompt's half."""
+    """Self-attention of the UNet; see ``hook``."""
     pipeline = StableDiffusionPipeline.from_pretrained(tiny_model.folder, dtype=torch.float32)
     pipeline.set_progress_bar_config(disable=True)
+    found = hook(pipeline.unet)
+    with torch.no_grad():
+        pipeline(
+            tiny_request.scene.prompt.text,
+            height=PIXELS,
+            width=PIXELS,
+            num_inference_steps=STEPS,
+            guidance_scale=SCALE,
+            generator=torch.Generator("cpu").manual_seed(tiny_request.sampling.seed),
+        )
+    return found
+
+
+def hook(denoiser):
+    """Collect each layer's attention by step, (h * w, h * w), mean over heads; prompt's half."""
     found = {}
-    for name, module in pipeline.unet.named_modules():
+    for name, module in denoiser.named_modules():
         if name.endswith("attn1"):
             queries = []
 
@@ -59,15 +78,6 @@ def hooked(tiny_model, tiny_request):
 
             module.to_q.register_forward_hook(take_query)
             module.to_k.register_forward_hook(take_key)
-    with torch.no_grad():
-        pipeline(
-            tiny_request.scene.prompt.text,
-            height=PIXELS,
-            width=PIXELS,
-            num_inference_steps=STEPS,
-            guidance_scale=SCALE,
-            generator=torch.Generator("cpu").manual_seed(tiny_request.sampling.seed),
-        )
     return found
 
 
@@ -90,18 +100,34 @@ def test_every_place_of_every_layer_equals_hooks_on_the_untouched_pipeline(
 ):
     run, _ = captured(asked, tiny_model, tmp_path)
     read = AttentionFolders(tmp_path).read
+    assert_equal(run, read, hooked)
+    wide = hooked[self_layers(run)[0].layer][0]
+    assert not np.allclose(wide, wide.T, atol=1e-4)  # the direction of attention matters
+
+
+def assert_equal(run, read, hooked):
     assert [file.layer for file in self_layers(run)] == list(hooked)
     for file in self_layers(run):
         height, width = file.shape[-2:]
-        for step in range(STEPS):
+        for step in range(len(run.steps)):
             for row, column in np.ndindex(height, width):
                 place = ((column + 0.5) / width, (row + 0.5) / height)
                 seen = place_attention(run, read, file, step, place)
                 wanted = hooked[file.layer][step][row * width + column]
                 assert seen.cell == (row, column)
                 np.testing.assert_allclose(seen.weights.ravel(), wanted, atol=1e-5, rtol=0)
-    wide = hooked[self_layers(run)[0].layer][0]
-    assert not np.allclose(wide, wide.T, atol=1e-4)  # the direction of attention matters
+
+
+@pytest.mark.parametrize("name", ["PixArtAlphaPipeline", "PixArtSigmaPipeline"])
+def test_the_transformers_of_pixart_have_it_too(samplers_model, make_request, name):
+    drawn = samplers_model(name)
+    request = replace(make_request(drawn.tiny.wide), capture=OWN)
+    run, _ = captured(request, drawn.card, drawn.archives)
+    drawn.draw(request)  # loads the model
+    hooked = hook(drawn.own_pipeline.transformer)
+    with torch.no_grad():
+        drawn.own_pipeline(**pipeline_arguments(drawn.loaded, request))
+    assert_equal(run, AttentionFolders(drawn.archives).read, hooked)
 
 
 def test_self_attention_takes_no_part_in_pos(asked, tiny_model, tmp_path):
