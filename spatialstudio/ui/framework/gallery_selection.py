@@ -50,9 +50,9 @@ class GalleryView(QObject):
         members: tuple[EntryId, ...] | None = None,
     ) -> None:
         """Set the selected runs and the current one; ``members`` if some stand for a stack."""
-        self.members = ids if members is None else members
-        if (ids, current) != (self.ids, self.current):
-            self.ids, self.current = ids, current
+        chosen = ids, current, ids if members is None else members
+        if chosen != (self.ids, self.current, self.members):
+            self.ids, self.current, self.members = chosen
             self.chosen_changed.emit()
 
     def show_days(self, days: tuple[tuple[str, int], ...]) -> None:

@@ -101,7 +101,7 @@ class FigureComposing(QObject):
         chosen = [*targets, *([second] if is_open and second is not None else [])]
         if len(chosen) == 1 and chosen[0] in by_path:
             chosen += _baseline_of(by_path[chosen[0]], [by_path[path] for path in others])
-        offered = dict.fromkeys((*chosen, *others[:MOST_OFFERED]))
+        offered = dict.fromkeys((*chosen, *self._exporting.members, *others[:MOST_OFFERED]))
         labels = {
             str(path): _label(by_path[path]) if path in by_path else path.stem for path in offered
         }

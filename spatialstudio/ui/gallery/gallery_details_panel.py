@@ -16,7 +16,7 @@ from spatialstudio.ui.gallery.gallery_presenter import (
     facts_of_entry,
     repetition_in_words,
     reproduction_in_words,
-    runs_in_words,
+    selection_in_words,
     tags_in,
     trash_in_words,
 )
@@ -86,11 +86,8 @@ class GalleryDetailsPanel(Panel):
         if entry is None:
             return
         self._prompt.setText(entry.summary.prompt or tr("No prompt was recorded"))
-        chosen = tr("{runs} selected; rating, tags and note apply to all of them").format(
-            runs=runs_in_words(count)
-        )
-        self._many.setText(chosen)
-        self._many.setVisible(count > 1)
+        self._many.setText(selection_in_words(count, len(self._view.members)))
+        self._many.setVisible(len(self._view.members) > 1)
         self._claims.show_claims(claims_of(entry))
         self._warning.setVisible(entry.is_unsuited)
         self._stars.show_stars(entry.marks.stars)

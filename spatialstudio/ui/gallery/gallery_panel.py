@@ -184,19 +184,18 @@ class GalleryPanel(Panel):
     def _study_targets(self) -> tuple[Path, ...]:
         """Return the runs to study: those of the shown sweep, or the selected ones.
 
-        A single run that belongs to a sweep stands for its sweep, and a closed stack for its runs.
+        A single tile whose runs belong to one sweep stands for this sweep, and a closed stack for
+        its runs.
         """
         if self._pages.currentIndex() == SWEEP:
             return self._sweep.paths
-        run, targets = self._view.current, self._exporting.targets
         library = self._storage.library
-        if len(targets) == 1 and run is not None and run.summary.sweep is not None:
-            ids = library.list(f"sweep:{run.summary.sweep.sweep_id}")
-        elif self.isVisible():
-            ids = self._view.members
-        else:
-            return targets
-        return tuple(entry.path for entry in library.entries(ids) if not entry.is_missing)
+        summaries = [entry.summary for entry in library.entries(self._view.members)]
+        sweeps = {each.sweep.sweep_id if each.sweep else None for each in summaries}
+        if len(self._view.ids) == 1 and len(sweeps) == 1 and (sweep := sweeps.pop()):
+            entries = library.entries(library.list(f"sweep:{sweep}"))
+            return tuple(entry.path for entry in entries if not entry.is_missing)
+        return self._exporting.members
 
     def _stack(self, run: EntryId) -> tuple[EntryId, ...]:
         """Return the runs that a tile shows: those of its closed stack, or one."""

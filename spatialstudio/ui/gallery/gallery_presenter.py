@@ -105,6 +105,24 @@ def runs_in_words(count: int) -> str:
     return tr("1 run") if count == 1 else tr("{count} runs").format(count=count)
 
 
+def selection_in_words(shown: int, members: int) -> str:
+    """Return what the actions on a selection apply to.
+
+    Args:
+        shown: Number of selected tiles.
+        members: Number of their runs; larger than ``shown`` if some are closed stacks.
+    """
+    if members == shown:
+        words = tr("{runs} selected; rating, tags and note apply to all of them")
+        return words.format(runs=runs_in_words(shown))
+    words = tr(
+        "{runs} in the selection, with those of closed stacks: export and study take all of them; "
+        "rating, tags and note apply to {shown}"
+    )
+    ends = tr("the run shown") if shown == 1 else tr("the {count} shown").format(count=shown)
+    return words.format(runs=runs_in_words(members), shown=ends)
+
+
 def nameless_in_words(count: int) -> str:
     """Return a message on the number of pictures that cannot be listed."""
     many = tr("{count} pictures in the library folder could not be listed.")

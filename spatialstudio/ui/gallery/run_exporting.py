@@ -33,6 +33,7 @@ from spatialstudio.domain.export import (
     ExportKind,
     ExportLayer,
 )
+from spatialstudio.domain.library import EntryId
 from spatialstudio.ui.framework.confirmation import may_write
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.gallery import commands as commands
@@ -91,9 +92,20 @@ class RunExporting(QObject):
 
     @property
     def targets(self) -> tuple[Path, ...]:
-        """Pictures of the target runs: those selected in the gallery, or the open one."""
+        """Pictures of the target runs: those selected in the gallery, or the open one.
+
+        A closed stack stands for the run that its tile shows.
+        """
+        return self._pictures(self._context.gallery.ids)
+
+    @property
+    def members(self) -> tuple[Path, ...]:
+        """Like ``targets``, with all runs of closed stacks."""
+        return self._pictures(self._context.gallery.members)
+
+    def _pictures(self, selected: Sequence[EntryId]) -> tuple[Path, ...]:
         if self._context.settings.workspace == GALLERY:
-            entries = self._context.studio.library.entries(self._context.gallery.ids)
+            entries = self._context.studio.library.entries(selected)
             return tuple(entry.path for entry in entries if not entry.is_missing)
         run = self._context.studio.session.run
         return (run.path,) if run is not None and run.path is not None else ()
@@ -109,8 +121,9 @@ class RunExporting(QObject):
                 self._end_export(is_cancelled=event.is_cancelled)
 
     def ask(self, kind: ExportKind | None = None) -> None:
-        """Open the dialog for the target runs, with a kind if one is given."""
-        self._ask(self._targets_or_news(), kind)
+        """Open the dialog for the target runs and those of closed stacks, with a kind if given."""
+        if self._targets_or_news():
+            self._ask(self.members, kind)
 
     def ask_grid(self, runs: tuple[Path, ...]) -> None:
         """Open the dialog for the runs of a sweep."""

@@ -1,5 +1,6 @@
 """Runs leave the window as files, pictures with or without what they tell, bundles come in."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from spatialstudio.ui.gallery.export_dialog import (
     ExportChoice,
     ExportDialog,
 )
+from tests.ui.scripted_engine import PROMPT
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -52,6 +54,12 @@ def trigger(window, command):
     window.context.actions[command].trigger()
 
 
+def expand(qtbot, panel):
+    """Open the stack of run and baseline; the run stays selected."""
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+
+
 def export(qtbot, window, kind):
     trigger(window, commands.EXPORT)
     dialog = window.findChild(ExportDialog)
@@ -84,8 +92,8 @@ def test_a_picture_is_copied_or_saved_with_its_metadata_or_without(
     qtbot.waitUntil(lambda: (out / "open.png").exists())
 
 
-@pytest.mark.usefixtures("panel")
-def test_a_kind_is_exported(qtbot, drawn, studio, out, answer, prompt_list):
+def test_a_kind_is_exported(qtbot, drawn, panel, out, answer, prompt_list):
+    expand(qtbot, panel)
     shipped = (EXPORT_KINDS["annotated"], EXPORT_KINDS["table"], EXPORT_KINDS["bundle"])
     for kind in (*shipped, prompt_list):
         name = f"{kind.id}.{kind.formats[0]}"
@@ -93,7 +101,18 @@ def test_a_kind_is_exported(qtbot, drawn, studio, out, answer, prompt_list):
         export(qtbot, drawn, kind)
         qtbot.waitUntil(lambda name=name: f"Wrote {name}." in told(drawn))
         assert (out / name).stat().st_size > 0
-    assert (out / "prompts.txt").read_text() == studio.session.run.scene.prompt.text
+    assert (out / "prompts.txt").read_text() == PROMPT
+
+
+def test_all_runs_of_a_closed_stack_are_exported(qtbot, drawn, panel, out, answer):
+    assert len(drawn.context.gallery.ids) == 1
+    target = out / "runs.csv"
+    answer(target)
+    export(qtbot, drawn, EXPORT_KINDS["table"])
+    assert drawn.findChild(ExportDialog).windowTitle() == "Export 2 runs"
+    qtbot.waitUntil(lambda: "Wrote runs.csv." in told(drawn))
+    with target.open(newline="") as file:
+        assert len({row["run"] for row in csv.DictReader(file)}) == 2
 
 
 @pytest.fixture
@@ -116,8 +135,7 @@ def asked(monkeypatch):
 def test_many_pictures_go_into_a_folder_and_replace_files_only_when_the_user_agrees(
     qtbot, drawn, panel, out, answer, asked
 ):
-    qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+    expand(qtbot, panel)
     qtbot.keyClick(panel.grid, Qt.Key.Key_A, CONTROL)
     taken = [out / f"{run.stem}_masks.json" for run in panel._exporting.targets]
     answer(out)
@@ -208,6 +226,7 @@ def test_pictures_are_pulled_out_as_files(drawn, panel, monkeypatch):
 
 
 def test_a_bundle_is_imported_again(qtbot, drawn, panel, studio, out, answer):
+    expand(qtbot, panel)
     answer(out / "runs.zip")
     export(qtbot, drawn, EXPORT_KINDS["bundle"])
     qtbot.waitUntil(lambda: "Wrote runs.zip." in told(drawn))
