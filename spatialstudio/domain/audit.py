@@ -199,6 +199,13 @@ class AuditFiles(Protocol):
             StoreError: The file is damaged or too large.
         """
 
+    def read_pairs(self, path: Path) -> tuple[tuple[str, str, str], ...]:
+        """Read a table of compared pairs: first sample, second sample, and the preferred one.
+
+        Raises:
+            StoreError: The file is damaged or too large.
+        """
+
     def read_search(self, path: Path) -> ObjectiveRow:
         """Read what a threshold search of the release chose: its ``audit_metrics.json``.
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import Protocol
@@ -13,6 +12,9 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
 
 LARGEST_SCORE = 100.0
+USUAL_TOLERANCE = 10.0
+"""Largest error of a score that counts as correct, where none is chosen."""
+ROUNDING = 1e-9
 MOST_SHOWINGS = 100_000
 """Pictures of a session, repeats included."""
 MOST_LETTERS = 4000
@@ -31,6 +33,11 @@ class AuditTask(Enum):
     PREFERENCE = "preference"
     """Which of two pictures satisfies it better?"""
 
+    @property
+    def pictures(self) -> int:
+        """Number of pictures that a showing has."""
+        return 2 if self is AuditTask.PREFERENCE else 1
+
 
 class Preference(Enum):
     """The answer on two pictures."""
@@ -38,6 +45,14 @@ class Preference(Enum):
     FIRST = "first"
     SECOND = "second"
     EQUAL = "equal"
+
+
+TURNED = {
+    Preference.FIRST: Preference.SECOND,
+    Preference.SECOND: Preference.FIRST,
+    Preference.EQUAL: Preference.EQUAL,
+}
+"""The answers on two pictures in the other order."""
 
 
 @frozen
@@ -51,56 +66,6 @@ class Showing:
 
     sample_ids: tuple[str, ...]
     is_repeat: bool = False
-
-
-@frozen(eq=False)
-class AuditSession:
-    """All that is fixed when a session begins. Created only by ``plan_session``.
-
-    Attributes:
-        id: Name of its file, without extension.
-        rater: Name of the rater.
-        task: The question.
-        seed: Seed of sample, order, gold items and repeats.
-        created: Time in ISO form.
-        population: The filter or the folders that the sample was drawn from.
-        allocation: Division among strata.
-        items: The pictures with their strata and weights, and the verdicts that blindness hides.
-        showings: The order in which they are shown.
-        gold: Correct answers of gold items, by sample id; they are not part of the sample.
-        is_blind: Whether verdicts stay hidden until the session ends.
-        is_adjudication: Whether the answers settle disagreements of other raters.
-    """
-
-    id: str
-    rater: str
-    task: AuditTask
-    seed: int
-    created: str
-    population: str
-    allocation: str
-    items: tuple[AuditItem, ...]
-    showings: tuple[Showing, ...]
-    gold: Mapping[str, Outcome] = field(default_factory=dict)
-    is_blind: bool = True
-    is_adjudication: bool = False
-
-    def __post_init__(self) -> None:
-        known = {item.candidate.id for item in self.items}
-        pictures = 2 if self.task is AuditTask.PREFERENCE else 1
-        is_valid = all(
-            len(one.sample_ids) == pictures and known.issuperset(one.sample_ids)
-            for one in self.showings
-        )
-        if not (is_valid and known.issuperset(self.gold) and len(known) == len(self.items)):
-            raise ValueError("A showing or a gold item has no picture in the session.")
-        if max(map(len, (self.rater, self.population))) > MOST_LETTERS:
-            raise ValueError("The name of the rater or the population is too long.")
-
-    @property
-    def sample(self) -> tuple[AuditItem, ...]:
-        """The pictures of the sample, without gold items."""
-        return tuple(item for item in self.items if item.candidate.id not in self.gold)
 
 
 @frozen
@@ -132,6 +97,96 @@ class Answer:
         if self.verdict is not None:
             return AuditTask.VERDICT
         return AuditTask.SCORE if self.score is not None else AuditTask.PREFERENCE
+
+    def agrees(self, other: "Answer", tolerance: float = 0.0) -> bool:
+        """Return True for the same answer, or for scores that differ by the tolerance at most."""
+        if self.score is None or other.score is None:
+            return self == other
+        return abs(self.score - other.score) <= tolerance + ROUNDING
+
+
+@frozen
+class GoldItem:
+    """A picture, or two to compare, with its correct answer.
+
+    Attributes:
+        sample_ids: Ids of the pictures, as in a ``Showing``.
+        correct: The correct answer.
+    """
+
+    sample_ids: tuple[str, ...]
+    correct: Answer
+
+    def __post_init__(self) -> None:
+        if not len(self.sample_ids) == len(set(self.sample_ids)) == self.correct.task.pictures:
+            raise ValueError("A gold item has the wrong number of pictures.")
+
+    @property
+    def turned(self) -> "GoldItem":
+        """The same pair in the other order."""
+        answer = self.correct.preferred
+        turned = Answer(preferred=answer and TURNED[answer])
+        return GoldItem(sample_ids=self.sample_ids[::-1], correct=turned)
+
+
+@frozen(eq=False)
+class AuditSession:
+    """All that is fixed when a session begins. Created only by ``plan_session``.
+
+    Attributes:
+        id: Name of its file, without extension.
+        rater: Name of the rater.
+        task: The question.
+        seed: Seed of sample, order, gold items and repeats.
+        created: Time in ISO form.
+        population: The filter or the folders that the sample was drawn from.
+        allocation: Division among strata.
+        items: The pictures with their strata and weights, and the verdicts that blindness hides.
+        showings: The order in which they are shown.
+        gold: Gold items; they are not part of the sample.
+        tolerance: Largest error of a gold score that counts as correct, [0, ``LARGEST_SCORE``].
+        is_blind: Whether verdicts stay hidden until the session ends.
+        is_adjudication: Whether the answers settle disagreements of other raters.
+    """
+
+    id: str
+    rater: str
+    task: AuditTask
+    seed: int
+    created: str
+    population: str
+    allocation: str
+    items: tuple[AuditItem, ...]
+    showings: tuple[Showing, ...]
+    gold: tuple[GoldItem, ...] = ()
+    tolerance: float = 0.0
+    is_blind: bool = True
+    is_adjudication: bool = False
+
+    def __post_init__(self) -> None:
+        known = {item.candidate.id for item in self.items}
+        is_valid = all(
+            len(one.sample_ids) == self.task.pictures and known.issuperset(one.sample_ids)
+            for one in self.showings
+        )
+        is_valid &= all(one.correct.task is self.task for one in self.gold)
+        if not (is_valid and known.issuperset(self.gold_ids) and len(known) == len(self.items)):
+            raise ValueError("A showing or a gold item has no picture in the session.")
+        if max(map(len, (self.rater, self.population))) > MOST_LETTERS:
+            raise ValueError("The name of the rater or the population is too long.")
+        if not 0 <= self.tolerance <= LARGEST_SCORE:
+            raise ValueError("The tolerance is out of range.")
+
+    @property
+    def gold_ids(self) -> frozenset[str]:
+        """The pictures of gold items."""
+        return frozenset(each for one in self.gold for each in one.sample_ids)
+
+    @property
+    def sample(self) -> tuple[AuditItem, ...]:
+        """The pictures of the sample, without gold items."""
+        gold = self.gold_ids
+        return tuple(item for item in self.items if item.candidate.id not in gold)
 
 
 class EntryKind(Enum):
@@ -223,34 +278,42 @@ class SessionState:
         """The verdicts on the sample, without gold items, repeats and revealed pictures."""
         return tuple(
             HumanLabel(
-                sample_id=sample_id,
+                sample_id=ids[0],
                 verdict=vote.answer.verdict,
                 notes=vote.note,
                 timestamp=vote.time,
                 rater=self.session.rater,
                 is_final=self.session.is_adjudication,
             )
-            for sample_id, vote in self._first_votes()
-            if vote.answer and vote.answer.verdict and sample_id not in self.session.gold
+            for ids, vote in self._first_votes()
+            if vote.answer and vote.answer.verdict
         )
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """The scores by sample id, [0, ``LARGEST_SCORE``], without repeats."""
+        """The scores by sample id, [0, ``LARGEST_SCORE``], of the pictures that have labels."""
         return {
-            sample_id: vote.answer.score
-            for sample_id, vote in self._first_votes()
+            ids[0]: vote.answer.score
+            for ids, vote in self._first_votes()
             if vote.answer and vote.answer.score is not None
         }
 
     @property
     def preferences(self) -> tuple[tuple[str, str, Preference], ...]:
-        """First sample, second sample and the answer, without repeats."""
-        showings = self.session.showings
+        """First sample, second sample and the answer, of the pairs that have labels."""
         return tuple(
-            (*showings[place].sample_ids, vote.answer.preferred)  # type: ignore[misc]
-            for place, vote in sorted(self.votes.items())
-            if vote.answer and vote.answer.preferred and not showings[place].is_repeat
+            (ids[0], ids[1], vote.answer.preferred)
+            for ids, vote in self._first_votes()
+            if vote.answer and vote.answer.preferred
+        )
+
+    @property
+    def answers(self) -> tuple[GoldItem, ...]:
+        """The answers on the sample, as correct ones for other raters."""
+        return tuple(
+            GoldItem(sample_ids=ids, correct=vote.answer)
+            for ids, vote in self._first_votes()
+            if vote.answer
         )
 
     @property
@@ -269,18 +332,24 @@ class SessionState:
         )
 
     @property
-    def gold_answers(self) -> tuple[tuple[Outcome, Outcome], ...]:
-        """Correct and given verdict of the gold items."""
+    def gold_answers(self) -> tuple[tuple[Answer, Answer], ...]:
+        """Correct and given answer of the gold items."""
+        correct = {one.sample_ids: one.correct for one in self.session.gold}
         return tuple(
-            (self.session.gold[sample_id], vote.answer.verdict)
-            for sample_id, vote in self._first_votes()
-            if sample_id in self.session.gold and vote.answer and vote.answer.verdict
+            (correct[ids], vote.answer)
+            for ids, vote in self._first_votes(are_gold=True)
+            if vote.answer
         )
 
-    def _first_votes(self) -> Iterator[tuple[str, JournalEntry]]:
+    def _first_votes(
+        self, *, are_gold: bool = False
+    ) -> Iterator[tuple[tuple[str, ...], JournalEntry]]:
+        """Yield the votes on the sample or on gold items, without repeats and revealed pictures."""
+        gold = {one.sample_ids for one in self.session.gold}
         for place, showing in enumerate(self.session.showings):
-            if place in self.votes and not showing.is_repeat and place not in self.revealed:
-                yield showing.sample_ids[0], self.votes[place]
+            is_first = place in self.votes and not showing.is_repeat
+            if is_first and place not in self.revealed and are_gold == (showing.sample_ids in gold):
+                yield showing.sample_ids, self.votes[place]
 
 
 def state_of(session: AuditSession, entries: Sequence[JournalEntry]) -> SessionState:
@@ -339,20 +408,29 @@ class RaterQuality:
         equal_repeats: Those with equal answers.
         gold: Number of answered gold items.
         right_gold: Those with the correct answer.
+        tolerance: Largest error of a score that counts as correct; None for other answers.
     """
 
     repeats: int
     equal_repeats: int
     gold: int
     right_gold: int
+    tolerance: float | None = None
 
 
 def rater_quality(state: SessionState) -> RaterQuality:
     """Return the consistency of a rater with themself and with the gold items."""
     same = Counter(first == again for first, again in state.repeats)
-    right = Counter(correct is given for correct, given in state.gold_answers)
+    session = state.session
+    right = Counter(
+        correct.agrees(given, session.tolerance) for correct, given in state.gold_answers
+    )
     return RaterQuality(
-        repeats=same.total(), equal_repeats=same[True], gold=right.total(), right_gold=right[True]
+        repeats=same.total(),
+        equal_repeats=same[True],
+        gold=right.total(),
+        right_gold=right[True],
+        tolerance=session.tolerance if session.task is AuditTask.SCORE else None,
     )
 
 

@@ -122,6 +122,11 @@ def put(place, value):
         put(("session", "rater"), "x" * 5000),
         put(("session", "seed"), 10**400),
         put(("session", "gold"), {"another": "PASS"}),
+        put(("session", "gold"), [{"sample_ids": ["another"], "correct": {"verdict": "PASS"}}]),
+        put(("session", "gold"), [{"sample_ids": [], "correct": {"verdict": "PASS"}}]),
+        put(("session", "gold"), [{"sample_ids": ["sample 0000"], "correct": {"score": 5.0}}]),
+        put(("session", "gold"), [{"sample_ids": ["sample 0000"], "correct": {"score": "nan"}}]),
+        put(("session", "tolerance"), "nan"),
     ],
 )
 def test_sessions_with_wrong_fields_are_refused(path, change):

@@ -1,7 +1,7 @@
 """Audits of recorded runs: draw samples, merge labels, and compare the checker with people."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -40,7 +40,14 @@ from spatialstudio.domain.audit_figures import (
     AuditFigures,
     Confusion,
 )
-from spatialstudio.domain.audit_session import VoteJournals
+from spatialstudio.domain.audit_session import (
+    LARGEST_SCORE,
+    Answer,
+    AuditTask,
+    GoldItem,
+    Preference,
+    VoteJournals,
+)
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.frozen import frozen
@@ -75,6 +82,15 @@ PUBLISHED_ALLOCATION = "published"
 ALLOCATIONS = {"proportional": proportional, "neyman": neyman, "equal": equal}
 FILES_ID, RECORDS_ID = "files", "spatialbench-uc"
 SESSION_ENDING = ".votes"
+SCORE_COLUMN = "score"
+PREFERENCES = {each.value: each for each in Preference}
+GOLD_HINTS = {
+    AuditTask.VERDICT: "Choose labels (CSV or JSON), or votes on this question.",
+    AuditTask.SCORE: "Choose a CSV file with the columns sample_id and score (0 to 100), or votes.",
+    AuditTask.PREFERENCE: "Choose a CSV file with the columns first, second (ids of samples) and "
+    "preferred (first, second or equal), or votes.",
+}
+"""What a file of correct answers must hold."""
 LEAST_RATERS = 2
 RESAMPLES = 1000
 """Resamples of a bootstrap of agreement."""
@@ -186,6 +202,49 @@ class Audits:
         if path.suffix == SESSION_ENDING:
             return self._journals.read(path).labels
         return self.files.read_labels(path)
+
+    def gold_items(self, path: Path, task: AuditTask) -> tuple[GoldItem, ...]:
+        """Read correct answers: from a table, a label file, or the session of another rater.
+
+        Args:
+            path: For verdicts a label file; for scores a table with the columns "sample_id" and
+                "score"; for preferences one with "first", "second" and "preferred". Or a session.
+            task: The question.
+
+        Raises:
+            StoreError: The file is damaged.
+            SettingsError: It has no answers to the question, or an invalid one.
+        """
+        if path.suffix == SESSION_ENDING:
+            items = self._journals.read(path).answers
+        else:
+            items = tuple(self._gold_in(path, task))
+        if not items or items[0].correct.task is not task:
+            raise SettingsError(
+                f'"{path.name}" has no correct answers to this question.', hint=GOLD_HINTS[task]
+            )
+        return items
+
+    def _gold_in(self, path: Path, task: AuditTask) -> Iterator[GoldItem]:
+        if task is AuditTask.VERDICT:
+            for name, verdict in consensus_of(self.merge([path])[0]).items():
+                yield GoldItem(sample_ids=(name,), correct=Answer(verdict=verdict))
+        elif task is AuditTask.SCORE:
+            for name, score in self.files.read_scores(path).get(SCORE_COLUMN, {}).items():
+                if not 0 <= score <= LARGEST_SCORE:
+                    raise SettingsError(
+                        f'"{path.name}" has the value {score:g}, which is not a score.',
+                        hint=GOLD_HINTS[task],
+                    )
+                yield GoldItem(sample_ids=(name,), correct=Answer(score=score))
+        else:
+            for first, second, word in self.files.read_pairs(path):
+                if first == second or word not in PREFERENCES:
+                    raise SettingsError(
+                        f'"{path.name}" has an invalid preference.', hint=GOLD_HINTS[task]
+                    )
+                answer = Answer(preferred=PREFERENCES[word])
+                yield GoldItem(sample_ids=(first, second), correct=answer)
 
     def samples(
         self, sample: Path, labels: Sequence[HumanLabel], runs: Sequence[Path] = ()

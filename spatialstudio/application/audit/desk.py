@@ -31,7 +31,7 @@ from spatialstudio.application.jobs.background_jobs import LatestJob, Progress
 from spatialstudio.application.registry import Registry
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.audit import AuditCandidate, AuditItem, Stratum
-from spatialstudio.domain.audit_session import Answer, SessionState
+from spatialstudio.domain.audit_session import Answer, GoldItem, SessionState
 from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.frozen import frozen
@@ -39,7 +39,7 @@ from spatialstudio.domain.library import ClaimSummary, LibraryEntry
 from spatialstudio.domain.ports import ImageFiles
 from spatialstudio.domain.requirements import JUDGED_KINDS
 from spatialstudio.domain.safe_files import is_on_network
-from spatialstudio.domain.verdict import CheckerSettings, Outcome
+from spatialstudio.domain.verdict import CheckerSettings
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ class AuditDesk:
         self,
         population: Sequence[AuditItem],
         plan: SessionPlan,
-        correct: Mapping[str, Outcome] | None = None,
+        correct: Sequence[GoldItem] = (),
     ) -> None:
         """Start a session in place of the open one.
 

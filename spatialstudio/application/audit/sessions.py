@@ -3,7 +3,7 @@
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -13,10 +13,12 @@ from spatialstudio.application.audit.audits import PUBLISHED_ALLOCATION, draw_it
 from spatialstudio.domain.audit import AuditItem, StratifiedSample
 from spatialstudio.domain.audit_session import (
     LONGEST_S,
+    USUAL_TOLERANCE,
     Answer,
     AuditSession,
     AuditTask,
     EntryKind,
+    GoldItem,
     JournalEntry,
     SessionState,
     Showing,
@@ -27,7 +29,6 @@ from spatialstudio.domain.audit_session import (
 from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import relation_types
-from spatialstudio.domain.verdict import Outcome
 from spatialstudio.science.statistics.sampling import PUBLISHED_SEED, PUBLISHED_SIZE
 
 LEAST_GAP = 8
@@ -39,6 +40,7 @@ BREAK_S = 25 * 60.0
 PAUSE_S = 3 * 60.0
 """Time without a vote that counts as a break."""
 NAME_LETTERS = 40
+EVEN = 0.5
 AHEAD = 3
 """Showings whose pictures are read ahead."""
 
@@ -55,6 +57,7 @@ class SessionPlan:
         allocation: ``PUBLISHED_ALLOCATION`` or a key of ``ALLOCATIONS``.
         repeats: Number of pictures that are shown twice.
         gold: Number of gold items.
+        tolerance: Largest error of a gold score that counts as correct, [0, 100].
         is_blind: Whether verdicts stay hidden until the session ends.
         population: Description of the population: a filter, or folders.
     """
@@ -66,6 +69,7 @@ class SessionPlan:
     allocation: str = PUBLISHED_ALLOCATION
     repeats: int = 0
     gold: int = 0
+    tolerance: float = USUAL_TOLERANCE
     is_blind: bool = True
     population: str = ""
 
@@ -73,7 +77,7 @@ class SessionPlan:
 def plan_session(
     population: Sequence[AuditItem],
     plan: SessionPlan,
-    correct: Mapping[str, Outcome] | None = None,
+    correct: Sequence[GoldItem] = (),
     *,
     is_adjudication: bool = False,
 ) -> AuditSession:
@@ -82,8 +86,8 @@ def plan_session(
     Args:
         population: All pictures, in the order of their records.
         plan: The plan.
-        correct: Correct answers by sample id, for gold items; they are drawn from the pictures
-            outside the sample.
+        correct: Pictures or pairs with correct answers, for gold items. Pictures are drawn from
+            those outside the sample; pairs are drawn first, and their pictures are in no other.
         is_adjudication: Whether the session settles disagreements.
 
     Raises:
@@ -95,14 +99,8 @@ def plan_session(
             hint="Enter a name, and choose runs or a filter with judged pictures.",
         )
     chance = random.Random(plan.seed)
-    sample = _sample_of(population, plan)
-    showings = [Showing(sample_ids=(item.candidate.id,)) for item in sample]
-    if plan.task is AuditTask.PREFERENCE:
-        showings = _pairs(population, plan, chance)
-        shown = {each for showing in showings for each in showing.sample_ids}
-        sample = [item for item in population if item.candidate.id in shown]
-    gold = _gold_items(population, sample, plan, correct or {}, chance)
-    showings += [Showing(sample_ids=(item.candidate.id,)) for item in gold]
+    sample, showings, gold = _drawn(population, plan, correct, chance)
+    showings += [Showing(sample_ids=each.sample_ids) for each in gold]
     chance.shuffle(showings)
     created = datetime.now(UTC)
     return AuditSession(
@@ -113,12 +111,31 @@ def plan_session(
         created=created.isoformat(timespec="seconds"),
         population=plan.population,
         allocation=plan.allocation,
-        items=(*sample, *gold),
+        items=(*sample, *_shown_in(gold, population)),
         showings=_with_repeats(showings, plan.repeats, chance),
-        gold={item.candidate.id: (correct or {})[item.candidate.id] for item in gold},
+        gold=tuple(gold),
+        tolerance=plan.tolerance,
         is_blind=plan.is_blind,
         is_adjudication=is_adjudication,
     )
+
+
+def _drawn(
+    population: Sequence[AuditItem],
+    plan: SessionPlan,
+    correct: Sequence[GoldItem],
+    chance: random.Random,
+) -> tuple[list[AuditItem], list[Showing], list[GoldItem]]:
+    """Return the sample, the showings of its pictures, and the gold items."""
+    if plan.task is AuditTask.PREFERENCE:
+        gold = _gold_items(population, plan, correct, chance)
+        showings = _pairs(_without(population, gold), plan, chance)
+        sample = _shown_in(showings, population)
+    else:
+        sample = _sample_of(population, plan)
+        showings = [Showing(sample_ids=(each.candidate.id,)) for each in sample]
+        gold = _gold_items(_without(population, showings), plan, correct, chance)
+    return sample, showings, gold
 
 
 def preview_sample(population: Sequence[AuditItem], plan: SessionPlan) -> StratifiedSample:
@@ -168,20 +185,37 @@ def _pairs(
 
 def _gold_items(
     population: Sequence[AuditItem],
-    sample: Sequence[AuditItem],
     plan: SessionPlan,
-    correct: Mapping[str, Outcome],
+    correct: Sequence[GoldItem],
     chance: random.Random,
-) -> list[AuditItem]:
-    if not plan.gold or plan.task is not AuditTask.VERDICT:
-        return []
-    taken = {item.candidate.id for item in sample}
+) -> list[GoldItem]:
+    """Return random gold items of a population; each pair in random order."""
+    places = {item.candidate.id: place for place, item in enumerate(population)}
+    claims = [(item.fields["prompt"], sentence_of(item)) for item in population]
     free = [
-        item
-        for item in population
-        if item.candidate.id in correct and item.candidate.id not in taken
+        one
+        for one in {frozenset(each.sample_ids): each for each in correct}.values()
+        if places.keys() >= set(one.sample_ids)
+        and len({claims[places[each]] for each in one.sample_ids}) == 1
     ]
-    return chance.sample(free, min(plan.gold, len(free)))
+    free.sort(key=lambda one: [places[each] for each in one.sample_ids])
+    drawn = chance.sample(free, min(plan.gold, len(free))) if plan.gold else []
+    if plan.task is not AuditTask.PREFERENCE:
+        return drawn
+    return [one if chance.random() < EVEN else one.turned for one in drawn]
+
+
+Shown = Sequence[Showing] | Sequence[GoldItem]
+
+
+def _shown_in(shown: Shown, population: Sequence[AuditItem]) -> list[AuditItem]:
+    ids = {each for one in shown for each in one.sample_ids}
+    return [item for item in population if item.candidate.id in ids]
+
+
+def _without(population: Sequence[AuditItem], shown: Shown) -> list[AuditItem]:
+    ids = {each for one in shown for each in one.sample_ids}
+    return [item for item in population if item.candidate.id not in ids]
 
 
 def _with_repeats(

@@ -120,7 +120,9 @@ def _notes_of(analysis: AuditAnalysis) -> Iterator[str]:
             yield words.format(rater=rater, equal=quality.equal_repeats, count=quality.repeats)
         if quality.gold:
             words = tr("{rater}: {right} of {count} gold items correct")
-            yield words.format(rater=rater, right=quality.right_gold, count=quality.gold)
+            right = words.format(rater=rater, right=quality.right_gold, count=quality.gold)
+            limit = tr(" (± {tolerance})").format(tolerance=f"{quality.tolerance or 0:g}")
+            yield right if quality.tolerance is None else right + limit
     disputed = len(analysis.agreement.disagreements)
     if disputed:
         yield tr("Raters differ on {count} pictures").format(count=disputed)

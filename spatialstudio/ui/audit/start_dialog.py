@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFileDialog, QFormLayout, QWidget
 
-from spatialstudio.application.audit.audits import ALLOCATIONS, PUBLISHED_ALLOCATION
+from spatialstudio.application.audit.audits import ALLOCATIONS, GOLD_HINTS, PUBLISHED_ALLOCATION
 from spatialstudio.application.audit.sessions import SessionPlan, preview_sample
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.audit import AuditItem, StratifiedSample, Stratum
-from spatialstudio.domain.audit_session import AuditTask
+from spatialstudio.domain.audit_session import LARGEST_SCORE, USUAL_TOLERANCE, AuditTask, GoldItem
 from spatialstudio.domain.errors import ErrorReport, StudioError
 from spatialstudio.ui.audit.widgets.figure_table import FigureTable
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
@@ -25,13 +25,12 @@ from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from spatialstudio.domain.verdict import Outcome
+    from collections.abc import Callable
 
 SIZE_EM = (46, 44)
 MOST_PICTURES, LARGEST_SEED = 100_000, 2**31 - 1
 USUAL_SIZE, USUAL_SEED = 200, 42
+CORRECT = "Correct answers…"
 
 
 class Source(Enum):
@@ -76,7 +75,7 @@ class StartDialog(TitledDialog):
         self._desk = context.studio.storage.audit_desk
         self._source, self._task = Source.LIBRARY, AuditTask.VERDICT
         self._paths: tuple[Path, ...] = ()
-        self._correct: Mapping[str, Outcome] = {}
+        self._correct: tuple[GoldItem, ...] = ()
         self._population: tuple[AuditItem, ...] = ()
         self._problem = ""
         self._make_fields()
@@ -106,11 +105,10 @@ class StartDialog(TitledDialog):
         self._allocation.show_choices(tuple(choices), PUBLISHED_ALLOCATION)
         self._repeats = count_field(tr("Repeated pictures"), MOST_PICTURES, minimum=0)
         self._gold = count_field(tr("Gold items"), MOST_PICTURES, minimum=0, enabled=False)
-        self._gold_file = push_button(
-            tr("Correct labels…"),
-            self._ask_gold,
-            tip=tr("A label file with correct verdicts; for pass or fail only"),
-        )
+        tolerance = {"minimum": 0, "value": int(USUAL_TOLERANCE), "prefix": "± "}
+        self._tolerance = count_field(tr("Tolerance"), int(LARGEST_SCORE), **tolerance)
+        self._tolerance.setToolTip(tr("Largest error of a score that counts as correct"))
+        self._gold_file = push_button(tr(CORRECT), self._ask_gold)
         self._blind = QCheckBox(tr("Blind: show verdicts only at the end"))
         self._blind.setChecked(True)
         self._counts = FigureTable(tr("Counts by stratum"))
@@ -133,7 +131,7 @@ class StartDialog(TitledDialog):
             (tr("Sample"), row(self._size, grow(self._allocation), gap=0.5)),
             (tr("Seed"), self._seed),
             (tr("Shown twice"), self._repeats),
-            (tr("Gold items"), row(grow(self._gold), self._gold_file, gap=0.5)),
+            (tr("Gold items"), row(grow(self._gold), self._tolerance, self._gold_file, gap=0.5)),
             ("", self._blind),
         ):
             form.addRow(name, field)
@@ -143,6 +141,7 @@ class StartDialog(TitledDialog):
         column(*parts, within=self, gap=0.7, edges=(1.2, 1, 1.2, 1))
         give_room(self, SIZE_EM)
         self._show_source()
+        self._offer_gold()
 
     @property
     def _plan(self) -> SessionPlan:
@@ -156,6 +155,7 @@ class StartDialog(TitledDialog):
             allocation=self._allocation.currentData(),
             repeats=self._repeats.value(),
             gold=self._gold.value(),
+            tolerance=float(self._tolerance.value()),
             is_blind=self._blind.isChecked(),
             population=self._filter.text() if self._source is Source.LIBRARY else names,
         )
@@ -166,14 +166,17 @@ class StartDialog(TitledDialog):
         self._read_population()
 
     def _take_task(self, task: AuditTask) -> None:
-        self._task = task
+        self._task, self._correct = task, ()
         self._offer_gold()
         self._preview()
 
     def _offer_gold(self) -> None:
-        is_verdict = self._task is AuditTask.VERDICT
-        self._gold_file.setEnabled(is_verdict)
-        self._gold.setEnabled(is_verdict and bool(self._correct))
+        """Ask for correct answers to the question; those to another one are dropped."""
+        words = tr("{count} correct answers").format(count=len(self._correct))
+        self._gold_file.setText(words if self._correct else tr(CORRECT))
+        self._gold_file.setToolTip(tr(GOLD_HINTS[self._task]))
+        self._gold.setEnabled(bool(self._correct))
+        self._tolerance.setVisible(self._task is AuditTask.SCORE)
 
     def _show_source(self) -> None:
         is_library = self._source is Source.LIBRARY
@@ -197,18 +200,16 @@ class StartDialog(TitledDialog):
         self._read_population()
 
     def _ask_gold(self) -> None:
-        kinds = tr("Labels (*.csv *.json *.votes)")
-        name, _ = QFileDialog.getOpenFileName(self, tr("Correct labels"), "", kinds)
+        kinds = tr("Answers (*.csv *.json *.votes)")
+        name, _ = QFileDialog.getOpenFileName(self, tr("Correct answers"), "", kinds)
         if not name:
             return
         try:
-            labels, _ = self._desk.audits.merge([Path(name)])
+            self._correct = self._desk.audits.gold_items(Path(name), self._task)
         except StudioError as error:
-            self._say(report_on(error, tr("Reading the labels")))
+            self._summary.setText(_in_words(report_on(error, tr("Reading the answers"))))
             return
-        self._correct = {label.sample_id: label.verdict for label in labels}
         self._offer_gold()
-        self._gold_file.setText(tr("{count} correct labels").format(count=len(self._correct)))
 
     def _read_population(self) -> None:
         desk, line, paths = self._desk, self._filter.text(), self._paths
@@ -228,7 +229,7 @@ class StartDialog(TitledDialog):
         self._preview()
 
     def _say(self, report: ErrorReport) -> None:
-        self._population, self._problem = (), f"{report.message} {report.hint}"
+        self._population, self._problem = (), _in_words(report)
         self._counts.show_rows((), ())
         self._summary.setText(self._problem)
         self._enable()
@@ -281,6 +282,10 @@ class StartDialog(TitledDialog):
             return
         QTimer.singleShot(0, self.started.emit)
         self.accept()
+
+
+def _in_words(report: ErrorReport) -> str:
+    return f"{report.message} {report.hint}"
 
 
 def _said(texts: tuple[str, str]) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from spatialstudio.domain.audit_session import (
     Answer,
     AuditTask,
     EntryKind,
+    GoldItem,
     Preference,
     rater_quality,
 )
@@ -52,6 +53,19 @@ def ids(items):
     return [item.candidate.id for item in items]
 
 
+def correct_answers(population, answer):
+    return [GoldItem(sample_ids=(each,), correct=answer) for each in ids(population)]
+
+
+def pair(first, second, preferred):
+    return GoldItem(sample_ids=(first, second), correct=Answer(preferred=preferred))
+
+
+def following(name):
+    """Return the id of the next picture of the generated population, of the same prompt."""
+    return f"sample {int(name.split()[1]) + 1:04d}"
+
+
 def test_the_order_follows_from_the_seed_alone():
     first, again, other = (session_of(40, seed=seed).showings for seed in (7, 7, 8))
     assert first == again
@@ -80,11 +94,26 @@ def test_repeats_follow_their_picture_by_a_gap_and_are_no_labels():
 
 def test_gold_items_come_from_outside_the_sample():
     population = population_of(100)
-    correct = {item.candidate.id: Outcome.FAIL for item in population}
+    correct = correct_answers(population, FAIL)
     session = plan_session(population, SessionPlan(rater="Ada", size=30, gold=5), correct)
     assert len(session.gold) == 5
-    assert not {item.candidate.id for item in session.sample} & session.gold.keys()
+    assert not {item.candidate.id for item in session.sample} & session.gold_ids
     assert len(session.showings) == 35
+    assert len(session.items) == 35
+
+
+def test_gold_pairs_share_no_picture_with_the_sample_and_compare_one_claim():
+    population = population_of(40)
+    other = population_of(80)[-1]  # of another prompt
+    first = ids(population)[:16:4]
+    correct = [pair(each, following(each), Preference.FIRST) for each in first]
+    correct += [pair(ids(population)[1], other.candidate.id, Preference.FIRST)]
+    plan = SessionPlan(rater="Ada", task=AuditTask.PREFERENCE, size=None, gold=9)
+    session = plan_session([*population, other], plan, correct)
+    assert len(session.gold) == 4
+    assert session.gold_ids == {each for one in correct[:4] for each in one.sample_ids}
+    assert not set(ids(session.sample)) & session.gold_ids
+    assert {one.sample_ids for one in session.gold} <= {one.sample_ids for one in session.showings}
 
 
 def test_pairs_show_one_relation_of_one_prompt_by_different_methods():
@@ -160,7 +189,7 @@ def test_labels_carry_note_rater_and_time(sessions):
 
 def test_consistency_counts_repeats_and_gold(sessions):
     population = population_of(30)
-    correct = {item.candidate.id: Outcome.PASS for item in population}
+    correct = correct_answers(population, PASS)
     plan = SessionPlan(rater="Ada", size=20, repeats=4, gold=5)
     voting = sessions.start(plan_session(population, plan, correct))
     while voting.items:
@@ -171,6 +200,49 @@ def test_consistency_counts_repeats_and_gold(sessions):
     assert (quality.repeats, quality.gold, quality.right_gold) == (4, 5, 5)
     assert quality.equal_repeats == 0
     assert len(voting.state.labels) == 20
+
+
+def test_gold_scores_are_right_within_the_tolerance_and_are_no_scores(sessions):
+    population = population_of(30)
+    correct = correct_answers(population, Answer(score=60.0))
+    plan = SessionPlan(rater="Ada", task=AuditTask.SCORE, size=20, gold=4, tolerance=7.5)
+    voting = sessions.start(plan_session(population, plan, correct))
+    gold, given = voting.session.gold_ids, iter((52.5, 67.5, 67.6, 0.0))
+    while voting.items:
+        is_gold = ids(voting.items)[0] in gold
+        voting.vote(Answer(score=next(given) if is_gold else 60.0))
+    voting.close()
+    quality = rater_quality(voting.state)
+    assert (quality.gold, quality.right_gold, quality.tolerance) == (4, 2, 7.5)
+    assert len(voting.state.scores) == 20
+    assert not voting.state.scores.keys() & gold
+    assert {one.sample_ids[0] for one in voting.state.answers} == voting.state.scores.keys()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gold_preferences_are_right_in_either_order_and_are_no_preferences(sessions, seed):
+    population = population_of(40)
+    winner = {each: following(each) for each in ids(population)[:16:4]}  # the second one
+    correct = [pair(*each, Preference.SECOND) for each in winner.items()]
+    plan = SessionPlan(rater="Ada", task=AuditTask.PREFERENCE, size=9, gold=4, seed=seed)
+    voting = sessions.start(plan_session(population, plan, correct))
+    wrong = next(iter(voting.session.gold)).sample_ids
+    while voting.items:
+        shown = tuple(ids(voting.items))
+        is_second = (shown[1] in winner.values()) != (shown == wrong)
+        voting.vote(Answer(preferred=Preference.SECOND if is_second else Preference.FIRST))
+    voting.close()
+    quality = rater_quality(voting.state)
+    assert (quality.gold, quality.right_gold, quality.tolerance) == (4, 3, None)
+    assert len(voting.state.preferences) == 9
+
+
+def test_a_revealed_pair_is_no_preference(sessions):
+    voting = sessions.start(session_of(8, task=AuditTask.PREFERENCE))
+    voting.reveal()
+    voting.vote(Answer(preferred=Preference.FIRST))
+    assert voting.state.preferences == ()
+    voting.close()
 
 
 def test_scores_and_preferences_are_read_back(sessions):

@@ -18,7 +18,6 @@ from spatialstudio.ui.audit.agreement_panel import AgreementPanel
 from spatialstudio.ui.audit.calibration_panel import CalibrationPanel
 from spatialstudio.ui.audit.risk_panel import RiskPanel
 from spatialstudio.ui.audit.session_panel import AnalysisProgress, SessionPanel
-from spatialstudio.ui.audit.start_dialog import StartDialog
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -144,17 +143,6 @@ def test_the_picture_is_in_the_middle(qtbot, screen, begin):
     qtbot.waitUntil(screen.view.isVisible)
     picture = screen.view.pictures[0]
     assert picture.frame().center().x() == pytest.approx(picture.width() / 2, abs=1)
-
-
-def test_gold_items_are_offered_for_verdicts(qtbot, window, screen):
-    dialog = StartDialog(window.context, window)
-    qtbot.addWidget(dialog)
-    dialog._correct = {"a": Outcome.PASS}
-    dialog._take_task(AuditTask.SCORE)
-    assert not dialog._gold.isEnabled()
-    assert not dialog._gold_file.isEnabled()
-    dialog._take_task(AuditTask.VERDICT)
-    assert dialog._gold.isEnabled()
 
 
 def test_a_missing_picture_is_stated_and_can_be_voted_on(qtbot, screen, begin, desk, runs):

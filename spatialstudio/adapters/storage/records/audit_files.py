@@ -52,6 +52,7 @@ SAMPLE_COLUMNS = (
 WEIGHT_COLUMN = "weight"
 SAMPLE_ID = "sample_id"
 LABEL_COLUMNS = (SAMPLE_ID, "human_verdict", "notes", "timestamp")
+PAIR_COLUMNS = ("first", "second", "preferred")
 RATER_COLUMN, FINAL_COLUMN = "rater", "final"
 FINAL = "yes"
 PLACES = ".4f"
@@ -171,6 +172,18 @@ class SpatialBenchAudits:
         except _BROKEN as error:
             raise _damaged(path) from error
         return scores
+
+    def read_pairs(self, path: Path) -> tuple[tuple[str, str, str], ...]:
+        """Read a table of compared pairs; see ``AuditFiles``.
+
+        Raises:
+            StoreError: The file is damaged or too large.
+        """
+        try:
+            rows = [tuple(row[name] for name in PAIR_COLUMNS) for row in _rows(_content(path))]
+        except _BROKEN as error:
+            raise _damaged(path) from error
+        return tuple((first, second, preferred) for first, second, preferred in rows)
 
     def read_search(self, path: Path) -> ObjectiveRow:
         """Read what a threshold search of the release chose; see ``AuditFiles``.

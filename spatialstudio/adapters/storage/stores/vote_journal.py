@@ -135,10 +135,21 @@ def _state_in(content: bytes, name: str) -> SessionState:
     is_ours = isinstance(plain, dict) and plain.get("format") == FORMAT
     if not isinstance(plain, dict) or not is_ours or plain.get("version") != VERSION:
         raise ValueError("It is not a session of this version.")
-    session = decode(AuditSession, plain["session"], {})
+    session = decode(AuditSession, _with_gold(plain["session"]), {})
     if len(session.showings) > MOST_SHOWINGS:
         raise ValueError("It is too long.")
     return state_of(session, [decode(JournalEntry, parse_json(line, name), {}) for line in lines])
+
+
+def _with_gold(plain: Json) -> Json:
+    """Return a session in the present form: older ones have gold verdicts by sample id."""
+    gold = plain.get("gold") if isinstance(plain, dict) else None
+    if not isinstance(plain, dict) or not isinstance(gold, dict):
+        return plain
+    items: list[Json] = [
+        {"sample_ids": [each], "correct": {"verdict": verdict}} for each, verdict in gold.items()
+    ]
+    return {**plain, "gold": items}
 
 
 def _take(file: BinaryIO, path: Path) -> None:

@@ -33,6 +33,17 @@ def test_a_session_reads_back(path):
     assert len(state.votes) == 2
 
 
+def test_gold_verdicts_by_sample_id_of_older_files_are_read(path):
+    session = json.loads(path.read_bytes().splitlines()[0])["session"]
+    shown = session["showings"][0]["sample_ids"][0]
+    older = {key: value for key, value in session.items() if key != "tolerance"}
+    changed(path, 0, session=older | {"gold": {shown: "PASS"}})
+    state = JOURNALS.read(path)
+    assert state.gold_answers == ((PASS, PASS),)
+    assert [label.sample_id for label in state.labels] != [shown]
+    assert len(state.labels) == 1
+
+
 def test_an_incomplete_last_line_is_no_vote_and_is_removed(path):
     content = path.read_bytes()
     path.write_bytes(content[:-5])
