@@ -91,7 +91,8 @@ def plan_session(
         is_adjudication: Whether the session settles disagreements.
 
     Raises:
-        SettingsError: There is no rater, no picture, or no pair of pictures.
+        SettingsError: There is no rater, no picture or no pair of pictures, or there are too few
+            gold items.
     """
     if not plan.rater.strip() or not population:
         raise SettingsError(
@@ -189,7 +190,11 @@ def _gold_items(
     correct: Sequence[GoldItem],
     chance: random.Random,
 ) -> list[GoldItem]:
-    """Return random gold items of a population; each pair in random order."""
+    """Return random gold items of a population; each pair in random order.
+
+    Raises:
+        SettingsError: There are fewer than the plan has.
+    """
     places = {item.candidate.id: place for place, item in enumerate(population)}
     claims = [(item.fields["prompt"], sentence_of(item)) for item in population]
     free = [
@@ -198,8 +203,13 @@ def _gold_items(
         if places.keys() >= set(one.sample_ids)
         and len({claims[places[each]] for each in one.sample_ids}) == 1
     ]
+    if len(free) < plan.gold:
+        raise SettingsError(
+            f"Only {len(free)} of {plan.gold} gold items are in the pictures outside the sample.",
+            hint="Draw fewer pictures, choose fewer gold items, or a file with more answers.",
+        )
     free.sort(key=lambda one: [places[each] for each in one.sample_ids])
-    drawn = chance.sample(free, min(plan.gold, len(free))) if plan.gold else []
+    drawn = chance.sample(free, plan.gold) if plan.gold else []
     if plan.task is not AuditTask.PREFERENCE:
         return drawn
     return [one if chance.random() < EVEN else one.turned for one in drawn]

@@ -154,7 +154,7 @@ class StartDialog(TitledDialog):
             seed=self._seed.value(),
             allocation=self._allocation.currentData(),
             repeats=self._repeats.value(),
-            gold=self._gold.value(),
+            gold=self._gold.value() if self._correct else 0,
             tolerance=float(self._tolerance.value()),
             is_blind=self._blind.isChecked(),
             population=self._filter.text() if self._source is Source.LIBRARY else names,
@@ -278,7 +278,7 @@ class StartDialog(TitledDialog):
         try:
             self._desk.start(self._population, self._plan, self._correct)
         except StudioError as error:
-            self._say(report_on(error, tr("Starting the session")))
+            self._summary.setText(_in_words(report_on(error, tr("Starting the session"))))
             return
         QTimer.singleShot(0, self.started.emit)
         self.accept()

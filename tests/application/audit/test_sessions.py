@@ -102,15 +102,22 @@ def test_gold_items_come_from_outside_the_sample():
     assert len(session.items) == 35
 
 
+def test_too_few_gold_items_are_stated():
+    population = population_of(20)
+    correct = correct_answers(population, FAIL)
+    plan = SessionPlan(rater="Ada", size=18, gold=3)
+    with pytest.raises(SettingsError, match="Only 2 of 3 gold items"):
+        plan_session(population, plan, correct)
+
+
 def test_gold_pairs_share_no_picture_with_the_sample_and_compare_one_claim():
     population = population_of(40)
     other = population_of(80)[-1]  # of another prompt
     first = ids(population)[:16:4]
     correct = [pair(each, following(each), Preference.FIRST) for each in first]
     correct += [pair(ids(population)[1], other.candidate.id, Preference.FIRST)]
-    plan = SessionPlan(rater="Ada", task=AuditTask.PREFERENCE, size=None, gold=9)
+    plan = SessionPlan(rater="Ada", task=AuditTask.PREFERENCE, size=None, gold=4)
     session = plan_session([*population, other], plan, correct)
-    assert len(session.gold) == 4
     assert session.gold_ids == {each for one in correct[:4] for each in one.sample_ids}
     assert not set(ids(session.sample)) & session.gold_ids
     assert {one.sample_ids for one in session.gold} <= {one.sample_ids for one in session.showings}

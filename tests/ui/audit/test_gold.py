@@ -79,6 +79,19 @@ def test_gold_pairs_are_mixed_in_and_their_share_is_reported(qtbot, dialog, desk
     assert len(desk.voting.state.preferences) == 4
 
 
+def test_a_session_with_too_few_gold_items_is_not_started(dialog, desk, choose, tmp_path):
+    rows = [f"{item.candidate.id},PASS,," for item in dialog._population]
+    choose(table(tmp_path / "a.csv", "sample_id,human_verdict,notes,timestamp", *rows))
+    dialog._size.setValue(len(rows))
+    dialog._gold.setValue(1)
+    dialog._start.click()
+    assert desk.voting is None
+    assert "Only 0 of 1 gold items" in dialog._summary.text()
+    dialog._size.setValue(6)
+    dialog._start.click()
+    assert len(desk.voting.session.gold) == 1
+
+
 def test_the_session_of_an_expert_gives_gold_items(dialog, desk, begin, choose):
     begin(task=AuditTask.SCORE, rater="expert")
     while desk.voting.items:
