@@ -50,6 +50,7 @@ from spatialstudio.domain.audit_figures import (
     ObjectiveRow,
     RiskPoint,
 )
+from spatialstudio.domain.audit_session import RaterQuality
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.export import ExportFile
 from spatialstudio.domain.interval import Interval
@@ -61,6 +62,8 @@ from spatialstudio.science.statistics.risk_coverage import (
 from spatialstudio.science.statistics.sampling import PUBLISHED_SEED, PUBLISHED_SIZE
 
 STRATUM = ("method", "relation", "verdict")
+Consistency = Sequence[tuple[str, RaterQuality]]
+"""Raters with their consistency."""
 
 
 def add_audit_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
@@ -303,14 +306,15 @@ def show_agreement(options: argparse.Namespace, audits: Audits) -> None:
     """Print confusion and agreement."""
     samples, labels = _audited(options, audits)
     report = agreement_report(samples, labels)
+    raters = audits.consistency(options.labels)
     figure = agreement_figure(report)
     _export(options, audits, agreement_table(report), partial(_draw, audits, figure))
     if options.csv:
         show_table(_confusion_table(report.confusion))
     elif options.json:
-        show_json(_agreement_answer(report))
+        show_json({**_agreement_answer(report), "consistency": _consistency_answer(raters)})
     else:
-        show_lines(_agreement_lines(report))
+        show_lines([*_agreement_lines(report), *_consistency_lines(raters)])
 
 
 def show_risk_coverage(options: argparse.Namespace, audits: Audits) -> None:
@@ -369,6 +373,7 @@ def show_study(options: argparse.Namespace, audits: Audits) -> None:
     """Print how well metrics agree with people."""
     labels, _ = audits.merge(options.labels)
     people = audits.answers(options.labels, labels)
+    raters = audits.consistency(options.labels)
     runs = _evaluations(options, options.run)
     scores = audits.metric_scores(options.sample, options.scores, runs, options.metrics)
     reports = [compare_metric(name, own, people) for name, own in scores.items()]
@@ -377,9 +382,11 @@ def show_study(options: argparse.Namespace, audits: Audits) -> None:
     if options.csv:
         show_table([table.columns, *table.rows])
     elif options.json:
-        show_json({"metrics": [_study_answer(each) for each in reports]})
+        metrics = [_study_answer(each) for each in reports]
+        show_json({"metrics": metrics, "consistency": _consistency_answer(raters)})
     else:
         show_lines(line for each in reports for line in _study_lines(each))
+        show_lines(_consistency_lines(raters))
 
 
 ACTIONS: Mapping[str, Callable[[argparse.Namespace, Audits], None]] = {
@@ -520,6 +527,20 @@ def _agreement_lines(report: AgreementReport) -> Iterator[str]:
         yield f"Krippendorff's alpha: {_interval(report.alpha)}"
         yield f"Raters differ on {len(report.disagreements)} samples"
         yield from (f"  {sample_id}" for sample_id in report.disagreements)
+
+
+def _consistency_answer(raters: Consistency) -> list[dict[str, object]]:
+    return [{"rater": rater, **asdict(quality)} for rater, quality in raters]
+
+
+def _consistency_lines(raters: Consistency) -> Iterator[str]:
+    for rater, quality in raters:
+        if quality.repeats:
+            equal = f"{quality.equal_repeats} of {quality.repeats}"
+            yield f"{rater}: {equal} repeated pictures with the same answer"
+        if quality.gold:
+            limit = "" if quality.tolerance is None else f" (± {quality.tolerance:g})"
+            yield f"{rater}: {quality.right_gold} of {quality.gold} gold items correct{limit}"
 
 
 def _calibration_lines(report: CalibrationReport, fit_id: str) -> Iterator[str]:

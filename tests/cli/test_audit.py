@@ -5,6 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from spatialstudio.adapters.storage.records.audit_files import SpatialBenchAudits
+from spatialstudio.adapters.storage.stores.vote_journal import FileVoteJournals
+from spatialstudio.application.audit.sessions import AuditSessions, SessionPlan, plan_session
+from spatialstudio.domain.audit_session import Answer, AuditTask, GoldItem
+from spatialstudio.domain.verdict import Outcome
+
+PASS, FAIL = Outcome.PASS, Outcome.FAIL
 GOLDEN = Path(__file__).parents[1] / "golden"
 AUDIT = GOLDEN / "spatialbench_audit"
 LABELS, SAMPLE = AUDIT / "labels.csv", AUDIT / "sample.csv"
@@ -234,6 +241,52 @@ def test_a_margin_needs_a_run(terminal, small_audit):
     done = terminal("audit", "calibrate", *small_audit, "--margin", "0.1", "--folds", "2")
     assert done.code == 2
     assert "--run" in done.err
+
+
+@pytest.fixture
+def session(terminal, tmp_path):
+    """Return a function that votes on a sample of the small run, with gold items and repeats."""
+    sample = tmp_path / "sample.csv"
+    terminal("audit", "sample", GOLDEN / "spatialbench_run", "--size", "30", "--out", sample)
+
+    def vote(task, right, wrong):
+        population = SpatialBenchAudits().read_sample(sample)
+        known = [GoldItem(sample_ids=(one.candidate.id,), correct=right) for one in population]
+        plan = SessionPlan(rater="Ada", task=task, size=20, gold=4, repeats=3, tolerance=5.0)
+        voting = AuditSessions(tmp_path, FileVoteJournals()).start(
+            plan_session(population, plan, known)
+        )
+        seen = set()
+        while voting.items:
+            name = voting.items[0].candidate.id
+            voting.vote(right if name in seen or len(seen) % 2 else wrong)
+            seen.add(name)
+        voting.close()
+        ((path, state),) = AuditSessions(tmp_path, FileVoteJournals()).list()
+        return path, state
+
+    return vote
+
+
+@pytest.mark.parametrize(
+    ("action", "task", "right", "wrong"),
+    [
+        ("agreement", AuditTask.VERDICT, {"verdict": PASS}, {"verdict": FAIL}),
+        ("correlate", AuditTask.SCORE, {"score": 60.0}, {"score": 54.9}),
+    ],
+)
+def test_the_consistency_of_a_session_is_printed(action, task, right, wrong, terminal, session):
+    path, state = session(task, Answer(**right), Answer(**wrong))
+    command = ("audit", action, path, "--sample", path)
+    (found,) = json.loads(terminal(*command, "--json").out)["consistency"]
+    gold = sum(given == Answer(**right) for _, given in state.gold_answers)
+    equal = sum(first == again for first, again in state.repeats)
+    assert (found["rater"], found["gold"], found["right_gold"]) == ("Ada", 4, gold)
+    assert (found["repeats"], found["equal_repeats"]) == (3, equal)
+    limit = " (± 5)" if task is AuditTask.SCORE else ""
+    lines = terminal(*command).out.splitlines()
+    assert f"Ada: {gold} of 4 gold items correct{limit}" in lines
+    assert f"Ada: {equal} of 3 repeated pictures with the same answer" in lines
 
 
 def test_metrics_are_compared_with_people(terminal, tmp_path):

@@ -46,7 +46,9 @@ from spatialstudio.domain.audit_session import (
     AuditTask,
     GoldItem,
     Preference,
+    RaterQuality,
     VoteJournals,
+    rater_quality,
 )
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.export import ExportLook
@@ -352,6 +354,15 @@ class Audits:
         ratings = [state.scores for state in states if state.scores]
         preferences = [each for state in states for each in state.preferences]
         return answers_from(consensus_of(labels), ratings, preferences)
+
+    def consistency(self, paths: Sequence[Path]) -> tuple[tuple[str, RaterQuality], ...]:
+        """Return rater and consistency of each session among the files.
+
+        Raises:
+            StoreError: A file is damaged.
+        """
+        states = [self._journals.read(path) for path in paths if path.suffix == SESSION_ENDING]
+        return tuple((state.session.rater, rater_quality(state)) for state in states)
 
     def metric_scores(
         self, sample: Path, tables: Sequence[Path], runs: Sequence[Path], names: Sequence[str]
