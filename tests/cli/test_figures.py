@@ -48,7 +48,7 @@ def test_runs_are_named_by_id_and_the_caption_goes_into_latex(terminal, runs, tm
     done = terminal("figure", *ids, "--out", target, *options)
     assert (done.code, done.err) == (0, "")
     assert json.loads(done.out) == {"files": [str(target), str(target.with_suffix(".tex"))]}
-    assert "Unguided: ``" in target.with_suffix(".tex").read_text()
+    assert "Baseline: ``" in target.with_suffix(".tex").read_text()
     unknown = terminal("figure", "nothing", "--out", target, *options)
     assert unknown.code != 0
     assert 'no file or run "nothing"' in unknown.err

@@ -27,7 +27,7 @@ from spatialstudio.domain.drawing import (
     box,
 )
 from spatialstudio.domain.export import ExportedRun, ExportLook, FigureCaption
-from spatialstudio.domain.generation import UNGUIDED, StepEvent, moment_read
+from spatialstudio.domain.generation import StepEvent, moment_read
 from spatialstudio.domain.palette import HEAT_STOPS, Palette
 from spatialstudio.domain.scene import MentionId, ObjectMention, RelationId
 from spatialstudio.domain.verdict import Outcome
@@ -157,8 +157,8 @@ def caption(run: ExportedRun) -> tuple[str, str]:
         known = [record.origin.name, judged_by(run), record.id]
         return f"“{request.scene.prompt.text}”", "; ".join(filter(None, known))
     held = f"{guidance.method_id}, step size {guidance.strength:g}"
-    if guidance.method_id == UNGUIDED:
-        held = "unguided"
+    if not guidance.is_on:
+        held = "guidance off"
     settings = (
         f"{request.model.id}, seed {request.sampling.seed}, {request.sampling.steps} steps, "
         f"CFG scale {request.guidance_scale:g}, {held}; {made_with(run)}; {record.id}"

@@ -26,7 +26,7 @@ from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
 from spatialstudio.domain.figure_template import INCH, LEAST_TYPE, FigureTemplate
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import UNGUIDED, moment_read
+from spatialstudio.domain.generation import moment_read
 from spatialstudio.domain.scene import ObjectMention
 
 EDGE = 2.0
@@ -319,7 +319,7 @@ class PaperFigure:
         return items, top + GAP + step * len(lines) + GAP
 
     def _series(self) -> Iterator[_Series]:
-        """Yield the curve of each relation of each run; unguided runs are dashed."""
+        """Yield the curve of each relation of each run; baselines are dashed."""
         colours = map(self._palette.mention, count())
         for rows in self._rows:
             scene = rows.run.record.request.scene
@@ -337,7 +337,7 @@ class PaperFigure:
                         name=": ".join(parts),
                         colour=next(colours),
                         points=points,
-                        is_dashed=is_unguided(rows.run),
+                        is_dashed=is_baseline(rows.run),
                     )
 
     def _chosen_steps(self) -> tuple[int, ...]:
@@ -447,21 +447,21 @@ def common_moment(runs: Sequence[ExportedRun], wanted: Moment) -> Moment:
     return Moment.BEFORE if Moment.BEFORE in read else wanted
 
 
-def is_unguided(run: ExportedRun) -> bool:
-    """Return whether no guidance was requested for a run."""
-    return run.record.request.sampling.guidance.method_id == UNGUIDED
+def is_baseline(run: ExportedRun) -> bool:
+    """Return whether a run was generated without guidance."""
+    return not run.record.request.sampling.guidance.is_on
 
 
 def labels_of(runs: Sequence[ExportedRun]) -> tuple[str, ...]:
-    """Return "Guided" or "Unguided" for each run, with seed and step size where they differ."""
+    """Return "Guided" or "Baseline" for each run, with seed and step size where they differ."""
     seeds = {run.record.request.sampling.seed for run in runs}
-    guided = [run for run in runs if not is_unguided(run)]
+    guided = [run for run in runs if not is_baseline(run)]
     strengths = {run.record.request.sampling.guidance.strength for run in guided}
     labels = []
     for run in runs:
         sampling, parts = run.record.request.sampling, ["Guided"]
-        if is_unguided(run):
-            parts = ["Unguided"]
+        if is_baseline(run):
+            parts = ["Baseline"]
         elif len(strengths) > 1:
             parts.append(f"step size {sampling.guidance.strength:g}")
         if len(seeds) > 1:

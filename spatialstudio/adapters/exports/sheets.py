@@ -312,13 +312,13 @@ def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
 
 
 def _guidance_in_words(requests: Sequence[GenerationRequest]) -> str:
-    """Return the methods of the guided runs, and how many runs are unguided."""
+    """Return the methods of the guided runs, and in how many runs guidance is off."""
     guided = [each.sampling.guidance.method_id for each in requests if _is_guided(each)]
-    unguided = len(requests) - len(guided)
+    off = len(requests) - len(guided)
     if not guided:
-        return "unguided"
+        return "guidance off"
     methods = " and ".join(dict.fromkeys(guided))
-    return f"{methods} ({unguided} of {len(requests)} unguided)" if unguided else methods
+    return f"{methods} (off in {off} of {len(requests)})" if off else methods
 
 
 def _is_guided(request: GenerationRequest) -> bool:

@@ -220,7 +220,7 @@ class FigureComposing(QObject):
 
 
 def _baseline_of(entry: LibraryEntry, others: list[LibraryEntry]) -> list[Path]:
-    """Return the newest unguided run of the same seed and model; empty for an unguided run."""
+    """Return the newest baseline of the same seed and model; empty for a baseline."""
     own = entry.summary
     if own.method_id == UNGUIDED:
         return []
@@ -235,8 +235,8 @@ def _baseline_of(entry: LibraryEntry, others: list[LibraryEntry]) -> list[Path]:
 
 def _label(entry: LibraryEntry) -> str:
     summary = entry.summary
-    held = tr("unguided")
-    if summary.method_id != UNGUIDED:
+    held = tr("baseline")
+    if summary.method_id != UNGUIDED and summary.strength:
         held = f"{summary.method_id} {summary.strength:g}"
     words = tr("{held}, seed {seed}, {steps} steps, {model}")
     return words.format(held=held, seed=summary.seed, steps=summary.steps, model=summary.model_id)

@@ -239,16 +239,16 @@ def _caption(entry: LibraryEntry) -> str:
     summary = entry.summary
     if not summary.has_settings:
         return summary.source or entry.path.name
-    words = tr("seed {seed}") if _is_guided(summary) else tr("seed {seed}, unguided")
+    words = tr("seed {seed}") if _is_guided(summary) else tr("seed {seed}, baseline")
     return words.format(seed=summary.seed)
 
 
 def _brief(entry: LibraryEntry) -> str:
-    """Return a short caption; unguided runs are labelled as such."""
+    """Return a short caption; baselines are labelled as such."""
     summary = entry.summary
     if not summary.has_settings:
         return Path(summary.source or entry.path).stem
-    return str(summary.seed) if _is_guided(summary) else tr("unguided")
+    return str(summary.seed) if _is_guided(summary) else tr("baseline")
 
 
 def _is_guided(summary: RunSummary) -> bool:

@@ -210,9 +210,9 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
         steps = tr("guided step {first}") if first == last else tr("guided steps {first} to {last}")
         facts.append(steps.format(first=first, last=last))
     elif estimate.leaves_depth:
-        facts.append(tr("unguided: depth relations need particles or noise search"))
+        facts.append(tr("guidance off: depth relations need particles or noise search"))
     elif estimate.particles == 1:
-        facts.append(tr("unguided"))
+        facts.append(tr("guidance off"))
     if estimate.particles > 1:
         facts.append(tr("steered with {count} particles").format(count=estimate.particles))
     if estimate.candidates > 1:

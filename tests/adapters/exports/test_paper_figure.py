@@ -44,12 +44,12 @@ def sample(exports, picture):
 def run(sample):
     """Return the sample with attention and PoS of its words at each of 20 steps."""
 
-    def made(guidance=UNGUIDED, seed=7, phrase="", size=1.0):
+    def made(guidance=UNGUIDED, seed=7, phrase="", size=1.0, strength=5.0):
         request = sample.record.request
         scene, sampling = request.scene, request.sampling
         mentions = tuple(replace(m, phrase=phrase or m.phrase) for m in scene.mentions)
         scene = replace(scene, mentions=mentions)
-        guided = replace(sampling.guidance, method_id=guidance)
+        guided = replace(sampling.guidance, method_id=guidance, strength=strength)
         sampling = replace(sampling, guidance=guided, seed=seed)
         request = replace(request, scene=scene, sampling=sampling)
         steps = tuple(
@@ -88,12 +88,12 @@ def test_guided_and_baseline_are_shown_at_the_steps_of_the_template(exports, run
     words = [text.text for text in texts(drawing)]
     assert drawing.width == pytest.approx(234)
     assert words[:7] == ["Step", "1", "5", "10", "20", "Guided", *words[6:7]]
-    assert words.count("Guided") == words.count("Unguided") == 2
+    assert words.count("Guided") == words.count("Baseline") == 2
     maps = [item for item in drawing.items if isinstance(item, Raster)]
     assert len(maps) == 2 * 2 * 4 + 1
 
 
-def test_unguided_curves_are_dashed(exports, run):
+def test_curves_of_baselines_are_dashed(exports, run):
     lines = [i for i in drawn(exports, [run("psg"), run()]).items if isinstance(i, Line)]
     curves = [line for line in lines if len(line.points) == 20]
     assert [curve.is_dashed for curve in curves] == [False, True]
@@ -273,7 +273,8 @@ def test_ticks_are_round_numbers(high, expected):
 
 def test_rows_name_what_differs(run):
     assert labels_of([run("psg"), run("psg", seed=8)]) == ("Guided, seed 7", "Guided, seed 8")
-    assert labels_of([run("psg"), run()]) == ("Guided", "Unguided")
+    assert labels_of([run("psg"), run()]) == ("Guided", "Baseline")
+    assert labels_of([run("psg"), run("psg", strength=0.0)]) == ("Guided", "Baseline")
 
 
 def test_a_run_without_attention_is_marked_as_such(exports, run):

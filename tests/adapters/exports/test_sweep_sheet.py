@@ -83,12 +83,12 @@ def test_the_caption_omits_varied_settings(swept, exports):
     assert "step size " not in words
 
 
-def test_the_caption_counts_unguided_runs_instead_of_reading_the_first(swept, exports):
+def test_the_caption_counts_baselines_instead_of_reading_the_first(swept, exports):
     runs = [with_guidance(swept(0, 7), UNGUIDED, 0), with_guidance(swept(5, 7), "layout", 5)]
     words = " ".join(texts(sweep_sheet(runs, exports.look())))
-    assert "layout (1 of 2 unguided)" in words
+    assert "layout (off in 1 of 2)" in words
     alone = " ".join(texts(sweep_sheet(runs[:1], exports.look())))
-    assert ", unguided, " in alone
+    assert ", guidance off, " in alone
 
 
 def with_guidance(run, method_id, strength):

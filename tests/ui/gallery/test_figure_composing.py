@@ -121,7 +121,7 @@ def test_the_figure_of_a_paper_needs_at_most_ten_actions(qtbot, composer, finish
     assert hand.actions <= MOST_ACTIONS
     assert 'width="234pt"' in svg  # 3.25 inch
     assert texts[:5] == ["Step", "1", "5", "10", "20"]
-    assert [texts.count(word) for word in ("Guided", "Unguided", "dog", "car")] == [2, 2, 2, 2]
+    assert [texts.count(word) for word in ("Guided", "Baseline", "dog", "car")] == [2, 2, 2, 2]
     assert {"Attention", "PoS", "Denoising step", "guided steps"} <= set(texts)
     assert svg.count("<image ") == 2 * 2 * 4 + 1
     assert svg.count("@font-face") == 2
@@ -204,7 +204,7 @@ def test_caption_and_latex_are_copied(composer, hand):
     hand.click(composer, "Copy LaTeX")
     latex = QGuiApplication.clipboard().text()
     assert latex.startswith("\\begin{figure}[t]")
-    assert "Unguided: ``" in latex
+    assert "Baseline: ``" in latex
     assert "Copied the LaTeX snippet." in texts_of(composer)
     composer.edited.emit()
     assert "Copied the LaTeX snippet." not in texts_of(composer)

@@ -111,8 +111,8 @@ def test_of_a_picture_of_another_program_no_seed_is_made_up():
 def test_a_baseline_is_told_from_the_guided_picture_of_its_seed():
     unguided = replace(ENTRY, summary=replace(SUMMARY, method_id="none", strength=0.0))
     captions = [face_of(each, None).caption for each in (ENTRY, unguided)]
-    assert captions == ["seed 7", "seed 7, unguided"]
-    assert [face_of(each, None).brief for each in (ENTRY, unguided)] == ["7", "unguided"]
+    assert captions == ["seed 7", "seed 7, baseline"]
+    assert [face_of(each, None).brief for each in (ENTRY, unguided)] == ["7", "baseline"]
 
 
 def test_the_facts_of_a_baseline_say_that_guidance_was_off():

@@ -27,15 +27,15 @@ class Estimates(RunEstimates):
         ),
         (
             RunEstimate(),
-            "Time not yet known · at least 28 MB · unguided",
+            "Time not yet known · at least 28 MB · guidance off",
         ),
         (
             RunEstimate(seconds=4.2, memory_bytes=310_000_000, candidates=8),
-            "About 4.2 s · 310 MB · unguided · best of 8",
+            "About 4.2 s · 310 MB · guidance off · best of 8",
         ),
         (
             RunEstimate(leaves_depth=True),
-            "Time not yet known · at least 28 MB · unguided: depth relations need particles or "
+            "Time not yet known · at least 28 MB · guidance off: depth relations need particles or "
             "noise search",
         ),
         (

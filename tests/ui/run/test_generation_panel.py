@@ -171,7 +171,7 @@ def test_the_estimate_follows_what_is_set(qtbot, panel, engine):
     qtbot.waitUntil(lambda: estimate(panel).startswith("About"))
     assert "guided step 1" in estimate(panel)
     qtbot.keyClick(panel.findChild(QSlider), Qt.Key.Key_Home)
-    assert "unguided" in estimate(panel)
+    assert "guidance off" in estimate(panel)
 
 
 def test_without_anything_to_draw_one_is_told_once(qtbot, window, panel, engine):

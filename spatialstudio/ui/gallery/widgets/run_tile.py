@@ -45,7 +45,7 @@ class TileFace:
         picture: None while it is loading, or when the file is missing.
         outcome: Of all relations together; None if not evaluated.
         caption: Next to the outcome mark: "seed 7".
-        brief: A shorter caption for narrow tiles: "7", "unguided".
+        brief: A shorter caption for narrow tiles: "7", "baseline".
         stars: Number of stars.
         is_rejected: Whether the run is rejected.
         tags: In one line; empty for none.

@@ -280,7 +280,7 @@ FULL = 100
 RECOMMENDED = 50
 CAPTIONS = (
     (0, "Off: no guidance. Fastest."),
-    (1, "Loose: weak guidance, close to the unguided picture."),
+    (1, "Loose: weak guidance, close to the baseline."),
     (34, "Balanced: satisfies most layouts and preserves the style."),
     (67, "Strict: prioritises the layout; picture quality may suffer."),
 )
