@@ -25,6 +25,13 @@ def test_one_command_composes_a_figure(terminal, runs, tmp_path):
     assert target.read_bytes().startswith(b"%PDF")
 
 
+def test_steps_beyond_the_last_are_named(terminal, runs, tmp_path):
+    target = tmp_path / "figure.svg"
+    done = terminal("figure", *runs, "--out", target, "--steps", "1", "400")
+    assert done.code == 0
+    assert "Step 400 is not shown: the last step is " in done.err
+
+
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_the_moment_of_guided_steps_is_chosen(terminal, runs, tmp_path, moment):
     target = tmp_path / "figure.svg"

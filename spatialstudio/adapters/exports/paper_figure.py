@@ -127,6 +127,19 @@ class PaperFigure:
         )
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that name the steps of the template that the figure does not show."""
+        absent = sorted({step for step in self._template.steps if step - 1 not in self._steps})
+        beyond = [step for step in absent if step - 1 > self._last]
+        unread = [step for step in absent if step - 1 <= self._last]
+        notes = []
+        if beyond:
+            notes.append(f"{_steps_in_words(beyond)} not shown: the last step is {self._last + 1}.")
+        if unread:
+            notes.append(f"{_steps_in_words(unread)} not shown: without maps of these words.")
+        return tuple(notes)
+
+    @property
     def _right(self) -> float:
         return self._width - EDGE - self._size / 2
 
@@ -548,3 +561,10 @@ def measure_with(path: Path) -> Measure:
 def paper_figure(runs: Sequence[ExportedRun], look: ExportLook, fonts: Path) -> Drawing:
     """Draw runs by the look's template; arguments and errors as for ``PaperFigure``."""
     return PaperFigure(runs, look, fonts).draw()
+
+
+def _steps_in_words(steps: Sequence[int]) -> str:
+    """Return the subject and verb of a sentence: "Steps 10 and 20 are"."""
+    if len(steps) == 1:
+        return f"Step {steps[0]} is"
+    return f"Steps {', '.join(map(str, steps[:-1]))} and {steps[-1]} are"

@@ -48,6 +48,7 @@ class FigurePreview:
         content: PNG file; empty if the figure cannot be drawn.
         caption: Its caption.
         problem: Why it cannot be drawn; empty if it can.
+        notes: Sentences about chosen steps that it does not show.
         words: Words of the prompts.
         steps: Steps with maps, from 1.
         layers: Captured layers that all runs have.
@@ -56,6 +57,7 @@ class FigurePreview:
     content: bytes = field(default=b"", repr=False)
     caption: str = ""
     problem: str = ""
+    notes: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     steps: tuple[int, ...] = ()
     layers: tuple[str, ...] = ()
@@ -107,6 +109,7 @@ class Figures:
             content=file.content,
             caption=file.caption,
             problem=problem,
+            notes=file.notes,
             words=_unique(m.phrase for run in read for m in run.record.request.scene.mentions),
             steps=tuple(sorted({e.step + 1 for run in read for e in run.steps if e.attention})),
             layers=tuple(name for name in layers[0] if all(name in each for each in layers)),

@@ -185,6 +185,7 @@ class FigureDialog(TitledDialog):
         self.edited.connect(lambda: self.show_notice(""))
         self._view = FigureView()
         self._problem = TextLabel(tone=Tone.MUTED)
+        self._left_out = TextLabel(tone=Tone.WARNING)
         self._notice = TextLabel(tone=Tone.MUTED)
         self._caption = QPlainTextEdit(readOnly=True)
         self._caption.setAccessibleName(tr("Caption"))
@@ -281,12 +282,17 @@ class FigureDialog(TitledDialog):
         self._view.show_figure(preview.content, preview.caption)
         self._caption.setPlainText(preview.caption)
         self.show_problem(preview.problem)
+        self._show_left_out(preview.notes)
 
     def show_problem(self, text: str) -> None:
         """Show why the figure cannot be drawn; an empty text clears it."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
         self._export.setEnabled(not text and not self._view.is_empty)
+
+    def _show_left_out(self, notes: Sequence[str]) -> None:
+        self._left_out.setText(" ".join(notes))
+        self._left_out.setVisible(bool(notes))
 
     def show_notice(self, text: str) -> None:
         """Show what a button did; the next change clears it."""
@@ -365,7 +371,8 @@ class FigureDialog(TitledDialog):
         room = QScrollArea(widgetResizable=True)
         room.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         room.setWidget(self._view)
-        shown = column(grow(room), self._problem, self._caption, self._notice, gap=0.5)
+        texts = self._problem, self._left_out, self._caption, self._notice
+        shown = column(grow(room), *texts, gap=0.5)
         files = flow(
             push_button(tr("Open template…"), self.open_asked),
             push_button(tr("Save template…"), self.save_asked),
@@ -383,6 +390,7 @@ class FigureDialog(TitledDialog):
             edges=(1, 1, 1, 0.8),
         )
         self.show_problem("")
+        self._show_left_out(())
         self.show_notice("")
 
 

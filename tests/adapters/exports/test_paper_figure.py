@@ -277,6 +277,19 @@ def test_rows_name_what_differs(run):
     assert labels_of([run("psg"), run("psg", strength=0.0)]) == ("Guided", "Baseline")
 
 
+def test_steps_that_are_not_shown_are_named(exports, run):
+    made = run()
+    steps = tuple(replace(e, attention=None) if e.step == 2 else e for e in made.steps)
+    look = replace(exports.look(), template=FigureTemplate(steps=(1, 3, 20, 21, 30, 50)))
+    file = EXPORT_KINDS[FIGURE].write([replace(made, steps=steps)], look, "svg", resources_folder())
+    assert file.notes == (
+        "Steps 21, 30 and 50 are not shown: the last step is 20.",
+        "Step 3 is not shown: without maps of these words.",
+    )
+    look = replace(look, template=FigureTemplate(steps=(1, 20)))
+    assert EXPORT_KINDS[FIGURE].write([made], look, "svg", resources_folder()).notes == ()
+
+
 def test_a_run_without_attention_is_marked_as_such(exports, run):
     other = run()
     other = replace(other, steps=tuple(replace(e, attention=None) for e in other.steps))

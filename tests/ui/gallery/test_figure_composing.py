@@ -127,6 +127,20 @@ def test_the_figure_of_a_paper_needs_at_most_ten_actions(qtbot, composer, finish
     assert svg.count("@font-face") == 2
 
 
+def test_steps_beyond_the_last_are_named_until_they_are_removed(qtbot, composer):
+    def left_out():
+        return [text for text in texts_of(composer) if "not shown" in text]
+
+    steps = named(composer, QLineEdit, "Steps")
+    assert left_out() == []
+    steps.setFocus()
+    qtbot.keyClicks(steps, ", 30")
+    qtbot.waitUntil(lambda: left_out() == ["Step 30 is not shown: the last step is 20."])
+    for _ in ", 30":
+        qtbot.keyClick(steps, Qt.Key.Key_Backspace)
+    qtbot.waitUntil(lambda: left_out() == [])
+
+
 def test_one_command_makes_the_same_figure(qtbot, composer, finished, hand, studio, tmp_path):
     mine, other = tmp_path / "mine.svg", tmp_path / "other.svg"
     hand.will_name(mine)

@@ -70,13 +70,14 @@ def _write_study(
 def _write_paper_figure(
     runs: Sequence[ExportedRun], look: ExportLook, ending: str, resources: Path
 ) -> ExportFile:
-    from spatialstudio.adapters.exports.paper_figure import caption_lines, paper_figure
+    from spatialstudio.adapters.exports.paper_figure import PaperFigure, caption_lines
     from spatialstudio.adapters.exports.write_figure import figure_file
 
     fonts = resources / "fonts"
-    drawing = paper_figure(runs, look, fonts)
-    made = figure_file(drawing, look, ending, fonts, dpi=look.template.dpi)
-    return replace(made, caption=" ".join(caption_lines(runs, look.template)))
+    figure = PaperFigure(runs, look, fonts)
+    made = figure_file(figure.draw(), look, ending, fonts, dpi=look.template.dpi)
+    words = " ".join(caption_lines(runs, look.template))
+    return replace(made, caption=words, notes=(*made.notes, *figure.notes))
 
 
 def _write_film(
