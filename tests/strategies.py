@@ -299,6 +299,9 @@ attention_files = st.builds(
     shape=st.tuples(*[counts] * 5),
     steps_before=tuples_of(counts),
 )
+layer_files = st.lists(
+    attention_files, max_size=3, unique_by=lambda file: (file.layer, bool(file.steps_before))
+).map(tuple)
 estimates = st.builds(
     MemoryEstimate,
     weights_bytes=counts,
@@ -347,7 +350,7 @@ def finished_runs(draw):
         total_steps=total_steps,
         token_spans=draw(tuples_of(token_spans)),
         device=draw(words),
-        attention_files=draw(tuples_of(attention_files)),
+        attention_files=draw(layer_files),
         memory=draw(st.none() | estimates),
     )
     steps = [draw(step_events(request.id, step, total_steps)) for step in range(total_steps)]

@@ -6,6 +6,7 @@ arrays named "step/what", with a different "what" after the updates; its preview
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -117,7 +118,7 @@ def events_of(
 
     Raises:
         KeyError: A step names an array that does not exist.
-        StoreError: An array is not a map, or a layer not of the shape of self-attention.
+        StoreError: An array is not a map, or the record of the layers is damaged.
     """
     request_id = record.request.id
     started = GenerationStarted(
@@ -125,7 +126,7 @@ def events_of(
         total_steps=len(record.trace),
         token_spans=record.token_spans,
         device=record.environment.device,
-        attention_files=record.attention_files,
+        attention_files=_each_once(record.attention_files),
         self_attention_files=_self_attention_files(record),
         memory=record.memory,
         text_layers=record.text_layers,
@@ -156,7 +157,17 @@ def events_of(
 def _self_attention_files(record: RunRecord) -> tuple[AttentionFile, ...]:
     if not all(file.is_of_places for file in record.self_attention_files):
         raise StoreError("The self-attention of this run is damaged.", hint=COPY_HINT)
-    return record.self_attention_files
+    return _each_once(record.self_attention_files)
+
+
+def _each_once(files: tuple[AttentionFile, ...]) -> tuple[AttentionFile, ...]:
+    """Return the files of captured layers; a layer has at most one at each moment."""
+    counts = Counter((file.layer, bool(file.steps_before)) for file in files)
+    for (layer, _), count in counts.items():
+        if count > 1:
+            message = f'The record of this run lists the layer "{layer}" twice.'
+            raise StoreError(message, hint=COPY_HINT)
+    return files
 
 
 def _grouped(maps: Mapping[str, AnyArray]) -> dict[int, dict[str, AnyArray]]:

@@ -197,13 +197,31 @@ def test_a_corrupted_member_of_the_trace_is_named(picture, name, content, messag
 
 @pytest.mark.parametrize("shape", [(2, 1, 3, 2, 2), (2, 2, 4, 2, 2), (2, 1, 0, 0, 0)])
 def test_self_attention_of_another_shape_is_damage(picture, shape):
+    file = {"layer": "mid_block.attn1", "name": "self.npy", "words": [], "shape": shape}
+    list_layers(picture, "self_attention_files", [file])
+    with pytest.raises(StudioError, match="self-attention of this run is damaged"):
+        RunFiles().load(picture)
+
+
+@pytest.mark.parametrize("field", ["attention_files", "self_attention_files"])
+def test_a_layer_that_is_listed_twice_is_damage(picture, field):
+    shape = (2, 1, 4, 2, 2)
+    once = {"layer": "mid.attn", "name": "0.npy", "words": [], "shape": shape}
+    before = once | {"name": "1.npy", "steps_before": [0, 1]}
+    list_layers(picture, field, [once, before])
+    RunFiles().load(picture)
+    list_layers(picture, field, [once, before, once | {"name": "2.npy"}])
+    with pytest.raises(StudioError, match=r'lists the layer "mid\.attn" twice') as caught:
+        RunFiles().load(picture)
+    assert caught.value.hint
+
+
+def list_layers(picture, field, files):
+    """Replace the captured layers in a run's record."""
     trace = picture.with_suffix(".strace")
     with ZipFile(trace) as archive:
         plain = json.loads(archive.read("run.json"))
-    file = {"layer": "mid_block.attn1", "name": "self.npy", "words": [], "shape": shape}
-    rewritten(trace, "run.json", json.dumps(plain | {"self_attention_files": [file]}).encode())
-    with pytest.raises(StudioError, match="self-attention of this run is damaged"):
-        RunFiles().load(picture)
+    rewritten(trace, "run.json", json.dumps(plain | {field: files}).encode())
 
 
 def test_a_folder_without_a_run_is_reported(tmp_path):
