@@ -186,6 +186,7 @@ def test_a_calibrated_margin_is_saved_with_its_evidence_and_judges_runs(
     saved = json.loads(target.read_text())
     assert saved["evidence"]["chosen"] == answer["best"]
     assert saved["geometry"]["margin"] == answer["best"]["settings"]["margin"]
+    assert saved["spatial_studio"]["min_confidence"] == answer["best"]["threshold"]
     judged = terminal("judge-records", run, "--checker", target, "--out", tmp_path / "judged")
     assert judged.code == 0
     records = (tmp_path / "judged" / "per_sample.jsonl").read_text().splitlines()
