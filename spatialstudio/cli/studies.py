@@ -64,8 +64,8 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         type=names_in,
         default=USUAL,
         metavar="NAMES",
-        help=f"comma-separated numbers: {', '.join((PASSES, *MEASURES))} "
-        f"(default: {','.join(USUAL)})",
+        help=f"comma-separated numbers: {', '.join((PASSES, *MEASURES))}, "
+        f"or metrics of evaluate, such as visor (default: {','.join(USUAL)})",
     )
     group.add_argument(
         "--against",

@@ -41,6 +41,19 @@ def test_a_study_as_json_has_every_run_and_group(terminal, folder):
     }
 
 
+def test_metrics_of_judged_runs_are_numbers_of_a_study(terminal, folder):
+    text = terminal("study", folder, "--csv", "--each-run", "--numbers", "visor,geneval").out
+    rows = list(csv.DictReader(io.StringIO(text)))
+    compared = json.loads(terminal("metrics", "compare", folder, "--json").out)
+    means = {each["id"]: each["mean"] for each in compared["metrics"]}
+    assert len(rows) == 4
+    for name in ("visor", "geneval"):
+        assert sum(float(row[name]) for row in rows) / 4 == pytest.approx(means[name])
+    unknown = terminal("study", folder, "--numbers", "zebra")
+    assert unknown.code != 0
+    assert "visor" in unknown.err
+
+
 def test_a_study_as_csv_has_a_row_per_group_and_number(terminal, folder):
     text = terminal("study", folder, "--csv", "--numbers", "pse,passes").out
     rows = list(csv.DictReader(io.StringIO(text)))

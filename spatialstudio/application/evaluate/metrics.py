@@ -173,6 +173,25 @@ def metric_row(
     }
 
 
+def picture_scores(
+    scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
+) -> Mapping[str, float]:
+    """Return the scores of an evaluated image by metric id, higher is better.
+
+    Metrics that fail or do not cover the image are left out.
+    """
+    scores = {}
+    for metric in metrics.chosen:
+        alone = ChosenMetrics(names=(metric.id,), rules={metric.id: metrics.rules[metric.id]})
+        try:
+            score = metric.score_of(metric_row(scene, evaluation, alone))
+        except PluginError:
+            continue
+        if score is not None:
+            scores[metric.id] = score
+    return scores
+
+
 def picture_values(
     metric: Metric, scene: SceneGraph, evaluation: Evaluation, rules: object
 ) -> Mapping[str, Any]:

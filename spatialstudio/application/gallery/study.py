@@ -1,11 +1,13 @@
 """Studies of stored runs: a number of many runs by settings, with intervals and differences."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import TypeAlias
 
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.metrics import METRICS, all_metrics, picture_scores
 from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.errors import ErrorReport, StoreError, StudioError
@@ -33,7 +35,7 @@ Runs: TypeAlias = tuple[StudyRun, ...]
 MEANINGS = {PASSES: "share of the decided runs with the verdict PASS"} | {
     name: meaning for name, (_, meaning) in MEASURES.items()
 }
-"""What each number of a study is."""
+"""What each number of a study is, except the metrics."""
 MISSING_RULE = (
     "A run without this number is missing: it is counted and enters no mean. A pair counts only if "
     "both of its runs have the number."
@@ -122,14 +124,19 @@ def read_runs(
 
 
 def read_study_run(store: RunStore, path: Path) -> StudyRun:
-    """Read settings and numbers of a stored run.
+    """Read settings, numbers and metrics of a stored run.
 
     Raises:
         StoreError: The run does not exist or is damaged.
     """
     record, events = store.load(path)
     steps = [event for event in events if isinstance(event, StepEvent)]
-    return settings_and_values(record, run_data(record, steps, None, _no_layer).numbers())
+    run = settings_and_values(record, run_data(record, steps, None, _no_layer).numbers())
+    if record.evaluation is None:
+        return run
+    scores = picture_scores(record.request.scene, record.evaluation, all_metrics())
+    further = {name: score for name, score in scores.items() if name not in MEANINGS}
+    return replace(run, values={**run.values, **further})
 
 
 def _no_layer(_file: AttentionFile) -> AnyArray:
@@ -143,8 +150,13 @@ def _no_layer(_file: AttentionFile) -> AnyArray:
 
 def numbers_of(runs: Runs) -> tuple[str, ...]:
     """Return the numbers that some run has, the usual ones first."""
-    known = (*USUAL, *(name for name in MEANINGS if name not in USUAL))
+    known = dict.fromkeys((*USUAL, *MEANINGS, *(metric.id for metric in METRICS)))
     return tuple(name for name in known if any(not isnan(run.value(name)) for run in runs))
+
+
+def meaning_of(number: str) -> str:
+    """Return what a number of a study is; the number may be the id of a metric."""
+    return MEANINGS[number] if number in MEANINGS else METRICS[number].help
 
 
 def settings_to_group_by(runs: Runs) -> tuple[str, ...]:

@@ -38,9 +38,11 @@ Setting: TypeAlias = str | float | None
 PASSES = "passes"
 """1 where the verdict of a run is PASS, 0 where it is FAIL; missing if undecidable."""
 DECIDED: Mapping[Outcome | None, float] = {Outcome.PASS: 1.0, Outcome.FAIL: 0.0}
-SHARES = frozenset(
-    {"pos", "pse", PASSES, "overlap", "quality", "confidence", "peak", "centre_x", "centre_y"}
-)
+METRIC_SHARES = frozenset({"checker", "da", "choices", "visor", "compbench", "hrs", "geneval"})
+"""Metrics in [0, 1]."""
+SHARES = METRIC_SHARES | {
+    *("pos", "pse", PASSES, "overlap", "quality", "confidence", "peak", "centre_x", "centre_y")
+}
 """Numbers in [0, 1]."""
 USUAL = ("pos", "pse", PASSES, "mass", "overlap")
 """Numbers of a table where none are named."""
@@ -196,7 +198,7 @@ def make_study(
     Args:
         runs: The runs.
         by: Names of the grouping settings; by default all that differ, except seed and prompt.
-        measures: Names of the numbers: ``PASSES`` and those of ``MEASURES``.
+        measures: Names of the numbers: ``PASSES``, those of ``MEASURES``, and those that a run has.
         reference: Setting and value, as text, of the group that differences refer to; None for the
             first group.
 
@@ -230,9 +232,10 @@ def _check(runs: Sequence[StudyRun], by: Sequence[str], measures: Sequence[str])
     if not runs:
         raise SettingsError("The study has no runs.", hint="Pass folders or pictures of runs.")
     known = {name for run in runs for name in run.settings}
+    numbers = dict.fromkeys((PASSES, *MEASURES, *(name for run in runs for name in run.values)))
     for names, allowed, kind in (
         (by, sorted(known), "setting"),
-        (measures, (PASSES, *MEASURES), "number"),
+        (measures, tuple(numbers), "number"),
     ):
         if unknown := [name for name in names if name not in allowed]:
             raise SettingsError(

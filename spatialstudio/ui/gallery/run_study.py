@@ -9,11 +9,12 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.gallery.study import (
-    MEANINGS,
     RunsRead,
     StudyRow,
     StudyTable,
+    meaning_of,
     numbers_of,
     read_runs,
     settings_to_group_by,
@@ -26,6 +27,7 @@ from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobProgressed,
 )
 from spatialstudio.domain.interval import decimals_of
+from spatialstudio.domain.run_data import MEASURES
 from spatialstudio.domain.sweep import RUN_FIELDS
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
@@ -147,7 +149,7 @@ def contents_of(table: StudyTable, unread: int = 0) -> StudyContents:
     columns = (
         *((_setting(name), "") for name in table.by),
         (tr("Runs"), tr("Number of runs")),
-        (tr("{number}, 95 %").format(number=label), tr(MEANINGS[table.number])),
+        (tr("{number}, 95 %").format(number=label), tr(meaning_of(table.number))),
         (tr("n"), tr("Runs that have the number")),
         (tr("Missing"), tr("Runs without the number, which enter no mean")),
         (tr("Difference, 95 %"), tr("Mean of the paired differences to the reference group")),
@@ -205,4 +207,6 @@ def _setting(name: str) -> str:
 
 
 def _label(number: str) -> str:
+    if number not in MEASURES and number in METRICS:
+        return METRICS[number].label
     return LABELS.get(number, number.replace("_", " "))

@@ -67,6 +67,18 @@ def test_the_number_is_chosen_and_the_table_copied(qtbot, dialog):
     assert len(rows) == 2
 
 
+def test_a_metric_is_chosen(qtbot, dialog):
+    box = choices(dialog)["Number"]
+    assert box.findText("VISOR") >= 0
+    box.setFocus()
+    for _ in range(box.findText("VISOR")):
+        qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert dialog.number == "visor"
+    head = dialog.findChild(QTableWidget).horizontalHeaderItem(2)
+    assert head.text() == "VISOR, 95 %"
+    assert sum(int(row[3]) for row in cells(dialog)) == 3
+
+
 def test_the_grouping_is_chosen(qtbot, dialog):
     box = choices(dialog)["Group by"]
     place = box.findText("Seed")
