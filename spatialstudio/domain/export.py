@@ -1,6 +1,6 @@
 """Export kinds, the appearance of figures, and the protocol of exporters."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 from pathlib import Path
@@ -158,6 +158,7 @@ class ExportedRun:
         marks: The user's stars, tags and note.
         evidence: Evidence for each verdict.
         data: Its arrays and numbers; None where the application did not collect them.
+        scores: Computes its scores by metric id; empty without an evaluation.
     """
 
     path: Path
@@ -167,6 +168,7 @@ class ExportedRun:
     marks: Marks = field(default_factory=Marks)
     evidence: tuple[Evidence, ...] = ()
     data: RunData | None = None
+    scores: Callable[[], Mapping[str, float]] = dict
 
     @property
     def mention_verdicts(self) -> tuple[MentionVerdict, ...]:

@@ -28,9 +28,14 @@ TAG_SEPARATOR = "; "
 
 
 def csv_bytes(runs: Iterable[ExportedRun]) -> bytes:
-    """Return a table with one line per relation, count and colour of each run."""
-    rows = ([_in_a_cell(row.get(name)) for name in COLUMNS] for row in _rows(runs))
-    return table_text([COLUMNS, *rows]).encode("utf-8", "replace")
+    """Return a table with one line per relation, count and colour of each run.
+
+    The scores of the whole picture follow in a column per metric: "metric_visor".
+    """
+    rows = list(_rows(runs))
+    columns = tuple(dict.fromkeys((*COLUMNS, *(name for row in rows for name in row))))
+    cells = ([_in_a_cell(row.get(name)) for name in columns] for row in rows)
+    return table_text([columns, *cells]).encode("utf-8", "replace")
 
 
 def jsonl_bytes(runs: Iterable[ExportedRun]) -> bytes:
@@ -120,6 +125,7 @@ def _run_columns(run: ExportedRun) -> Mapping[str, Any]:
         "source": record.origin.name if record.origin else None,
         "judge_set": used.id if used else None,
         "warning": warning_on(run) or None,
+        **{f"metric_{name}": score for name, score in run.scores().items()},
     }
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
+from spatialstudio.application.evaluate.metrics import all_metrics, picture_scores
 from spatialstudio.application.inspect.inspection import evidence_of, last_attention
 from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.application.jobs.background_jobs import Progress
@@ -326,8 +327,10 @@ def _exported(record: RunRecord, events: Sequence[GenerationEvent], picture: Pat
     verdicts = evaluation.verdicts if evaluation else ()
     steps = tuple(event for event in events if isinstance(event, StepEvent))
     attention = last_attention(steps, scene, scene)
+    scores = partial(picture_scores, scene, evaluation, all_metrics()) if evaluation else dict
     return ExportedRun(
         path=picture,
+        scores=scores,
         record=record,
         steps=steps,
         image=image,

@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -79,3 +80,21 @@ def test_counts_and_colours_are_rows_of_the_table_and_the_report(exports, pictur
     exports.export([path], EXPORT_KINDS["report"], tmp_path / "counts.html")
     page = (tmp_path / "counts.html").read_text(encoding="utf-8")
     assert "the prompt requires three" in page
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_metrics_of_the_whole_picture_follow(exports, picture, tmp_path, ending):
+    record, events = RunFiles().load(picture)
+    (verdict,) = record.verdicts
+    passed = replace(verdict, outcome=Outcome.PASS, reason=None)
+    judged = replace(record.evaluation, verdicts=(passed,))
+    path = RunFiles().save(replace(record, evaluation=judged), events, tmp_path / "judged")
+    target = tmp_path / f"runs.{ending}"
+    exports.export([path, picture], EXPORT_KINDS["table"], target)
+    text = target.read_text(encoding="utf-8")
+    is_csv = ending == "csv"
+    rows = list(csv.DictReader(io.StringIO(text))) if is_csv else map(json.loads, text.splitlines())
+    decided, undecided = rows
+    assert float(decided["metric_checker"]) == 1
+    assert not undecided.get("metric_checker")
+    assert decided["metric_visor"] == undecided["metric_visor"] != ""
