@@ -91,8 +91,8 @@ def plan_session(
         is_adjudication: Whether the session settles disagreements.
 
     Raises:
-        SettingsError: There is no rater, no picture or no pair of pictures, or there are too few
-            gold items.
+        SettingsError: There is no rater, no picture or no pair of pictures, there are too few
+            gold items, or two of their answers contradict each other.
     """
     if not plan.rater.strip() or not population:
         raise SettingsError(
@@ -193,8 +193,11 @@ def _gold_items(
     """Return random gold items of a population; each pair in random order.
 
     Raises:
-        SettingsError: There are fewer than the plan has.
+        SettingsError: There are fewer than the plan has, or two answers contradict each other.
     """
+    if not plan.gold:
+        return []
+    _check_pairs(correct)
     places = {item.candidate.id: place for place, item in enumerate(population)}
     claims = [(item.fields["prompt"], sentence_of(item)) for item in population]
     free = [
@@ -203,16 +206,48 @@ def _gold_items(
         if places.keys() >= set(one.sample_ids)
         and len({claims[places[each]] for each in one.sample_ids}) == 1
     ]
+    free.sort(key=lambda one: [places[each] for each in one.sample_ids])
+    if plan.task is AuditTask.PREFERENCE:
+        chance.shuffle(free)
+        pairs = _disjoint(free)
+        if len(pairs) < plan.gold:
+            raise SettingsError(
+                f"Only {len(pairs)} of {plan.gold} gold pairs compare two of these pictures for "
+                "one prompt and relation, and share none with another gold pair.",
+                hint="Choose fewer gold items, more runs, or a file with more answers.",
+            )
+        return [one if chance.random() < EVEN else one.turned for one in pairs[: plan.gold]]
     if len(free) < plan.gold:
         raise SettingsError(
             f"Only {len(free)} of {plan.gold} gold items are in the pictures outside the sample.",
             hint="Draw fewer pictures, choose fewer gold items, or a file with more answers.",
         )
-    free.sort(key=lambda one: [places[each] for each in one.sample_ids])
-    drawn = chance.sample(free, plan.gold) if plan.gold else []
-    if plan.task is not AuditTask.PREFERENCE:
-        return drawn
-    return [one if chance.random() < EVEN else one.turned for one in drawn]
+    return chance.sample(free, plan.gold)
+
+
+def _disjoint(pairs: Sequence[GoldItem]) -> list[GoldItem]:
+    """Return the pairs, in their order, that share no picture with an earlier one of them."""
+    taken: set[str] = set()
+    kept = []
+    for one in pairs:
+        if taken.isdisjoint(one.sample_ids):
+            kept.append(one)
+            taken.update(one.sample_ids)
+    return kept
+
+
+def _check_pairs(correct: Sequence[GoldItem]) -> None:
+    """Raise SettingsError for two answers on one pair of pictures that contradict each other."""
+    answers: dict[tuple[str, ...], Answer] = {}
+    for one in correct:
+        first, *others = one.sample_ids
+        ordered = one.turned if others and first > others[0] else one
+        if others and answers.setdefault(ordered.sample_ids, ordered.correct) != ordered.correct:
+            names = " and ".join(f'"{each}"' for each in ordered.sample_ids)
+            raise SettingsError(
+                f"The correct answers on the pair {names} contradict each other.",
+                hint="Keep one of them in the file.",
+            )
 
 
 Shown = Sequence[Showing] | Sequence[GoldItem]

@@ -1,6 +1,7 @@
 """What is shown in which order, and what a rater's votes become."""
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 
@@ -121,6 +122,41 @@ def test_gold_pairs_share_no_picture_with_the_sample_and_compare_one_claim():
     assert session.gold_ids == {each for one in correct[:4] for each in one.sample_ids}
     assert not set(ids(session.sample)) & session.gold_ids
     assert {one.sample_ids for one in session.gold} <= {one.sample_ids for one in session.showings}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gold_pairs_share_no_picture_with_each_other(seed):
+    population = population_of(40)
+    names = ids(population)
+    chains = [names[first : first + 4] for first in range(0, 24, 4)]
+    correct = [pair(*both, Preference.FIRST) for each in chains for both in pairwise(each)]
+    plan = SessionPlan(rater="Ada", task=AuditTask.PREFERENCE, size=4, gold=6, seed=seed)
+    session = plan_session(population, plan, correct)
+    assert len(session.gold) == 6
+    assert len(session.gold_ids) == 12
+
+
+def test_too_few_gold_pairs_are_stated():
+    names = ids(population_of(40))
+    correct = [pair(names[0], other, Preference.FIRST) for other in names[1:4]]
+    plan = SessionPlan(rater="Ada", task=AuditTask.PREFERENCE, size=4, gold=2)
+    with pytest.raises(SettingsError, match="Only 1 of 2 gold pairs compare") as stated:
+        plan_session(population_of(40), plan, correct)
+    assert "fewer pictures" not in stated.value.hint
+
+
+@pytest.mark.parametrize(
+    ("again", "is_refused"), [(Preference.FIRST, True), (Preference.SECOND, False)]
+)
+def test_contradictory_answers_on_a_pair_are_refused(again, is_refused):
+    first, second = ids(population_of(40))[:2]
+    correct = [pair(first, second, Preference.FIRST), pair(second, first, again)]
+    plan = SessionPlan(rater="Ada", task=AuditTask.PREFERENCE, size=4, gold=1)
+    if is_refused:
+        with pytest.raises(SettingsError, match=f'"{first}" and "{second}" contradict'):
+            plan_session(population_of(40), plan, correct)
+    else:
+        assert len(plan_session(population_of(40), plan, correct).gold) == 1
 
 
 def test_pairs_show_one_relation_of_one_prompt_by_different_methods():
