@@ -95,6 +95,8 @@ def main():
         for method in METHODS:
             if results(killed, method) != results(whole, method):
                 wrong.append(f"{method}: other results than without kills")
+        if met < kills:
+            wrong.append(f"the run ended after {met} of {kills} kills")
         items, pictures = count(whole, "items/*.json"), count(killed, "runs/**/*.png")
         if pictures > items + ENGINES * met:
             wrong.append("pictures were drawn twice")
