@@ -27,7 +27,7 @@ def unguided(request: GenerationRequest, request_id: RequestId) -> GenerationReq
 def has_baseline(request: GenerationRequest) -> bool:
     """Return True if guidance or steering is expected to change the image."""
     used = with_savings(request)
-    return used.sampling.guidance.strength > 0 or used.steering.is_on
+    return used.sampling.guidance.is_on or used.steering.is_on
 
 
 def candidate_count(request: GenerationRequest) -> int:

@@ -21,6 +21,7 @@ from spatialstudio.adapters.exports.lettering import ELLIPSIS, font_files, width
 from spatialstudio.adapters.exports.sheets import round_numbers
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import MapScale, Moment
+from spatialstudio.domain.derived_requests import has_baseline
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Raster, Text, box
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
@@ -136,7 +137,7 @@ class PaperFigure:
         if beyond:
             notes.append(f"{_steps_in_words(beyond)} not shown: the last step is {self._last + 1}.")
         if unread:
-            notes.append(f"{_steps_in_words(unread)} not shown: without maps of these words.")
+            notes.append(f"{_steps_in_words(unread)} not shown: no maps of these words.")
         return tuple(notes)
 
     @property
@@ -461,22 +462,22 @@ def common_moment(runs: Sequence[ExportedRun], wanted: Moment) -> Moment:
 
 
 def is_baseline(run: ExportedRun) -> bool:
-    """Return whether a run was generated without guidance."""
-    return not run.record.request.sampling.guidance.is_on
+    """Return whether a run was generated without guidance and steering."""
+    return not has_baseline(run.record.request)
 
 
 def labels_of(runs: Sequence[ExportedRun]) -> tuple[str, ...]:
-    """Return "Guided" or "Baseline" for each run, with seed and step size where they differ."""
-    seeds = {run.record.request.sampling.seed for run in runs}
-    guided = [run for run in runs if not is_baseline(run)]
-    strengths = {run.record.request.sampling.guidance.strength for run in guided}
+    """Name runs "Guided", "Steered" or "Baseline", with seed and step size where they differ."""
+    samplings = [run.record.request.sampling for run in runs]
+    seeds = {each.seed for each in samplings}
+    strengths = {each.guidance.strength for each in samplings if each.guidance.is_on}
     labels = []
-    for run in runs:
-        sampling, parts = run.record.request.sampling, ["Guided"]
-        if is_baseline(run):
-            parts = ["Baseline"]
-        elif len(strengths) > 1:
-            parts.append(f"step size {sampling.guidance.strength:g}")
+    for run, sampling in zip(runs, samplings, strict=True):
+        parts = ["Baseline" if is_baseline(run) else "Steered"]
+        if sampling.guidance.is_on:
+            parts = ["Guided"]
+            if len(strengths) > 1:
+                parts.append(f"step size {sampling.guidance.strength:g}")
         if len(seeds) > 1:
             parts.append(f"seed {sampling.seed}")
         labels.append(", ".join(parts))

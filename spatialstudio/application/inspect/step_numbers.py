@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import AttentionSnapshot, Moment
+from spatialstudio.domain.derived_requests import has_baseline
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import (
@@ -288,7 +289,7 @@ def name_second(run: OpenRun, second: OpenRun) -> str:
         return "Other run"
     if asked.sampling.seed != other.sampling.seed:
         return f"Seed {other.sampling.seed}"
-    return "Other run" if other.sampling.guidance.is_on else "Baseline"
+    return "Other run" if has_baseline(other) else "Baseline"
 
 
 def name_first(run: OpenRun, second: OpenRun | None = None) -> str:

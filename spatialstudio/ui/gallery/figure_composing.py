@@ -14,13 +14,13 @@ from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.errors import ErrorReport, SettingsError, StudioError
 from spatialstudio.domain.export import FIGURE, ExportLook
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.library import LibraryEntry
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.gallery import commands
 from spatialstudio.ui.gallery.export_dialog import ExportChoice
 from spatialstudio.ui.gallery.figure_dialog import FigureDialog
+from spatialstudio.ui.gallery.gallery_presenter import is_guided
 from spatialstudio.ui.gallery.run_exporting import RunExporting
 from spatialstudio.ui.widgets.texts import tr
 
@@ -222,12 +222,12 @@ class FigureComposing(QObject):
 def _baseline_of(entry: LibraryEntry, others: list[LibraryEntry]) -> list[Path]:
     """Return the newest baseline of the same seed and model; empty for a baseline."""
     own = entry.summary
-    if own.method_id == UNGUIDED:
+    if not is_guided(own):
         return []
     found = [
         each.path
         for each in others
-        if each.summary.method_id == UNGUIDED
+        if not is_guided(each.summary)
         and (each.summary.seed, each.summary.model_id) == (own.seed, own.model_id)
     ]
     return found[:1]
@@ -236,7 +236,7 @@ def _baseline_of(entry: LibraryEntry, others: list[LibraryEntry]) -> list[Path]:
 def _label(entry: LibraryEntry) -> str:
     summary = entry.summary
     held = tr("baseline")
-    if summary.method_id != UNGUIDED and summary.strength:
+    if is_guided(summary):
         held = f"{summary.method_id} {summary.strength:g}"
     words = tr("{held}, seed {seed}, {steps} steps, {model}")
     return words.format(held=held, seed=summary.seed, steps=summary.steps, model=summary.model_id)

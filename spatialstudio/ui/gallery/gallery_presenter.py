@@ -239,7 +239,7 @@ def _caption(entry: LibraryEntry) -> str:
     summary = entry.summary
     if not summary.has_settings:
         return summary.source or entry.path.name
-    words = tr("seed {seed}") if _is_guided(summary) else tr("seed {seed}, baseline")
+    words = tr("seed {seed}") if is_guided(summary) else tr("seed {seed}, baseline")
     return words.format(seed=summary.seed)
 
 
@@ -248,11 +248,12 @@ def _brief(entry: LibraryEntry) -> str:
     summary = entry.summary
     if not summary.has_settings:
         return Path(summary.source or entry.path).stem
-    return str(summary.seed) if _is_guided(summary) else tr("baseline")
+    return str(summary.seed) if is_guided(summary) else tr("baseline")
 
 
-def _is_guided(summary: RunSummary) -> bool:
-    return summary.method_id != UNGUIDED and bool(summary.strength)
+def is_guided(summary: RunSummary) -> bool:
+    """Return whether guidance acted on a run."""
+    return summary.method_id != UNGUIDED and summary.strength > 0
 
 
 def tags_in(text: str) -> tuple[str, ...]:
@@ -359,7 +360,7 @@ def _is_partner(entry: LibraryEntry, run: LibraryEntry) -> bool:
 
 
 def _is_baseline(entry: LibraryEntry) -> bool:
-    return entry.summary.method_id == UNGUIDED
+    return not is_guided(entry.summary)
 
 
 def _compared(entry: LibraryEntry, picture: RgbImage, has_seeds: bool) -> ComparedPicture:

@@ -29,6 +29,7 @@ from spatialstudio.domain.export import FIGURE
 from spatialstudio.domain.figure_template import FigureTemplate
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.run_data import RunArray, RunData
+from spatialstudio.domain.steering import Steering
 
 FONTS = resources_folder() / "fonts"
 STARTS = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
@@ -275,6 +276,12 @@ def test_rows_name_what_differs(run):
     assert labels_of([run("psg"), run("psg", seed=8)]) == ("Guided, seed 7", "Guided, seed 8")
     assert labels_of([run("psg"), run()]) == ("Guided", "Baseline")
     assert labels_of([run("psg"), run("psg", strength=0.0)]) == ("Guided", "Baseline")
+    assert labels_of([steered(run()), run()]) == ("Steered", "Baseline")
+
+
+def steered(run):
+    request = replace(run.record.request, steering=Steering(particles=4))
+    return replace(run, record=replace(run.record, request=request))
 
 
 def test_steps_that_are_not_shown_are_named(exports, run):
@@ -284,7 +291,7 @@ def test_steps_that_are_not_shown_are_named(exports, run):
     file = EXPORT_KINDS[FIGURE].write([replace(made, steps=steps)], look, "svg", resources_folder())
     assert file.notes == (
         "Steps 21, 30 and 50 are not shown: the last step is 20.",
-        "Step 3 is not shown: without maps of these words.",
+        "Step 3 is not shown: no maps of these words.",
     )
     look = replace(look, template=FigureTemplate(steps=(1, 20)))
     assert EXPORT_KINDS[FIGURE].write([made], look, "svg", resources_folder()).notes == ()

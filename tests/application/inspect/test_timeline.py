@@ -18,6 +18,7 @@ from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.derived_requests import unguided
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.run_settings import with_values
+from spatialstudio.domain.steering import Steering
 from spatialstudio.domain.verdict import Outcome
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of
@@ -25,6 +26,7 @@ from tests.ui.scripted_engine import STICKERS, evaluation_of, picture_of
 SCENE = scene_of()
 (RELATION,) = SCENE.relations
 STEPS = 6
+STEERED = Steering(particles=4)
 
 
 def event_of(request, step, dog, car, **fields):
@@ -99,8 +101,9 @@ def test_a_range_without_steps_has_no_mean(run):
         (lambda request: unguided(request, request.id), "Baseline"),
         (lambda request: with_values(request, seed=8), "Seed 8"),
         (lambda request: request, "Other run"),
+        (lambda request: replace(unguided(request, request.id), steering=STEERED), "Other run"),
     ],
-    ids=["unguided", "another seed", "the same again"],
+    ids=["unguided", "another seed", "the same again", "steered"],
 )
 def test_a_second_run_is_named_by_its_differences(run, request_, change, name):
     assert name_second(run, replace(run, request=change(request_))) == name

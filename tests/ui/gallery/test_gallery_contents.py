@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from spatialstudio.ui.gallery.gallery_presenter import (
     facts_of_entry,
     filter_words,
     in_words,
+    pictures_of,
     reproduction_in_words,
     sentence_of,
     tags_in,
@@ -119,6 +121,14 @@ def test_the_facts_of_a_baseline_say_that_guidance_was_off():
     baseline = replace(ENTRY, summary=replace(SUMMARY, method_id="none", strength=0.0))
     assert dict(facts_of_entry(baseline))["Guidance"] == "off"
     assert dict(facts_of_entry(ENTRY))["Guidance"] == "psg, step size 5"
+
+
+@pytest.mark.parametrize("method", ["psg", "none"])
+def test_a_comparison_names_a_run_without_guidance_the_baseline(method):
+    baseline = replace(ENTRY, summary=replace(SUMMARY, method_id=method, strength=0.0))
+    library = SimpleNamespace(picture=lambda _: np.zeros((4, 4, 3), np.uint8))
+    first, second, _ = pictures_of(library, (ENTRY, baseline))
+    assert (first.title, second.title) == ("Guided", "Baseline")
 
 
 def test_every_whole_word_that_is_offered_can_be_read():
