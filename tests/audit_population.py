@@ -39,6 +39,7 @@ def population_of(count, seed=0):
     )
 
 
-def session_of(count=6, rater="Ada", **plan):
+def session_of(count=6, rater="Ada", *, is_adjudication=False, **plan):
     """Return a session over a whole generated population."""
-    return plan_session(population_of(count), SessionPlan(rater=rater, size=None, **plan))
+    plan = SessionPlan(rater=rater, size=None, **plan)
+    return plan_session(population_of(count), plan, is_adjudication=is_adjudication)

@@ -434,6 +434,18 @@ def rater_quality(state: SessionState) -> RaterQuality:
     )
 
 
+def consistency_of(states: Sequence[SessionState]) -> tuple[tuple[str, RaterQuality], ...]:
+    """Return rater and consistency of each session, except of blind ones that are not finished.
+
+    There, a result after each vote would show the rater which items are gold.
+    """
+    return tuple(
+        (state.session.rater, rater_quality(state))
+        for state in states
+        if state.is_open_to_analysis or not state.session.is_blind
+    )
+
+
 class VoteJournal(Protocol):
     """The open journal of one session; one program writes it at a time."""
 

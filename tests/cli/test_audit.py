@@ -250,15 +250,16 @@ def session(terminal, tmp_path):
     sample = tmp_path / "sample.csv"
     terminal("audit", "sample", GOLDEN / "spatialbench_run", "--size", "30", "--out", sample)
 
-    def vote(task, right, wrong):
+    def vote(task, right, wrong, votes=None, **more):
         population = SpatialBenchAudits().read_sample(sample)
         known = [GoldItem(sample_ids=(one.candidate.id,), correct=right) for one in population]
-        plan = SessionPlan(rater="Ada", task=task, size=20, gold=4, repeats=3, tolerance=5.0)
+        numbers = {"size": 20, "gold": 4, "repeats": 3, "tolerance": 5.0, **more}
+        plan = SessionPlan(rater="Ada", task=task, **numbers)
         voting = AuditSessions(tmp_path, FileVoteJournals()).start(
             plan_session(population, plan, known)
         )
         seen = set()
-        while voting.items:
+        while voting.items and len(voting.state.votes) != votes:
             name = voting.items[0].candidate.id
             voting.vote(right if name in seen or len(seen) % 2 else wrong)
             seen.add(name)
@@ -288,6 +289,15 @@ def test_the_consistency_of_a_session_is_printed(action, task, right, wrong, ter
     lines = terminal(*command).out.splitlines()
     assert f"Ada: {gold} of 4 gold items correct{limit}" in lines
     assert f"Ada: {equal} of 3 repeated pictures with the same answer" in lines
+
+
+@pytest.mark.parametrize("is_blind", [True, False])
+def test_the_consistency_of_a_blind_session_waits_for_its_end(is_blind, terminal, session):
+    right = Answer(verdict=PASS)
+    path, _ = session(AuditTask.VERDICT, right, right, votes=20, is_blind=is_blind)
+    command = ("audit", "agreement", path, "--sample", path)
+    assert bool(json.loads(terminal(*command, "--json").out)["consistency"]) != is_blind
+    assert ("gold items correct" in terminal(*command).out) != is_blind
 
 
 def test_metrics_are_compared_with_people(terminal, tmp_path):

@@ -31,7 +31,7 @@ from spatialstudio.application.jobs.background_jobs import CancellableJob, Progr
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.domain.audit import AuditItem, HumanLabel, LabelClash
 from spatialstudio.domain.audit_figures import AuditedSample
-from spatialstudio.domain.audit_session import RaterQuality, SessionState, rater_quality
+from spatialstudio.domain.audit_session import RaterQuality, SessionState, consistency_of
 from spatialstudio.domain.errors import ErrorReport, SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
 
@@ -52,7 +52,7 @@ class AuditAnalysis:
         calibration: Reliability and the threshold search; None with too few evaluated samples.
         map_errors: Calibration error after each map of ``FITS``, fitted on other folds.
         study: Agreement of metrics with people.
-        quality: Consistency of each rater with a session, by name.
+        consistency: Rater and consistency of each session; see ``consistency_of``.
     """
 
     session_id: str
@@ -64,7 +64,7 @@ class AuditAnalysis:
     calibration: CalibrationReport | None
     map_errors: Mapping[str, float | None]
     study: tuple[MetricReport, ...]
-    quality: Mapping[str, RaterQuality]
+    consistency: tuple[tuple[str, RaterQuality], ...]
 
 
 @frozen(eq=False)
@@ -168,7 +168,7 @@ def analyse(
         calibration=calibration,
         map_errors={name: map_error(samples, name, FOLDS, 0) for name in maps},
         study=tuple(study),
-        quality={each.session.rater: rater_quality(each) for each in every},
+        consistency=consistency_of(every),
     )
 
 

@@ -48,7 +48,7 @@ from spatialstudio.domain.audit_session import (
     Preference,
     RaterQuality,
     VoteJournals,
-    rater_quality,
+    consistency_of,
 )
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.export import ExportLook
@@ -356,13 +356,13 @@ class Audits:
         return answers_from(consensus_of(labels), ratings, preferences)
 
     def consistency(self, paths: Sequence[Path]) -> tuple[tuple[str, RaterQuality], ...]:
-        """Return rater and consistency of each session among the files.
+        """Return rater and consistency of each session among the files; see ``consistency_of``.
 
         Raises:
             StoreError: A file is damaged.
         """
         states = [self._journals.read(path) for path in paths if path.suffix == SESSION_ENDING]
-        return tuple((state.session.rater, rater_quality(state)) for state in states)
+        return consistency_of(states)
 
     def metric_scores(
         self, sample: Path, tables: Sequence[Path], runs: Sequence[Path], names: Sequence[str]

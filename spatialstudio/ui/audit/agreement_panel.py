@@ -114,7 +114,7 @@ def _study(report: MetricReport) -> Iterator[tuple[str, str]]:
 
 
 def _notes_of(analysis: AuditAnalysis) -> Iterator[str]:
-    for rater, quality in analysis.quality.items():
+    for rater, quality in analysis.consistency:
         if quality.repeats:
             words = tr("{rater}: {equal} of {count} repeated pictures with the same answer")
             yield words.format(rater=rater, equal=quality.equal_repeats, count=quality.repeats)

@@ -12,7 +12,7 @@ from spatialstudio.application.audit.analysis import (
     analyse,
 )
 from spatialstudio.application.audit.sessions import AuditSessions
-from spatialstudio.domain.audit_session import Answer
+from spatialstudio.domain.audit_session import Answer, rater_quality
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.verdict import Outcome
 from tests.audit_population import session_of
@@ -47,6 +47,20 @@ def test_each_part_is_reported_before_the_analysis(state, events, job):
     assert [(each.done, each.total) for each in parts] == [(0, 1), (0, 2), (1, 2)]
     assert all(isinstance(each, AuditAnalysing) for each in parts)
     assert last.analysis.session_id == state.session.id
+
+
+def test_a_rater_who_adjudicates_keeps_the_consistency_of_the_own_session(state, tmp_path):
+    later = session_of(4, is_adjudication=True)
+    assert later.rater == state.session.rater
+    voting = AuditSessions(tmp_path / "later", FileVoteJournals()).start(later)
+    for _ in later.showings:
+        voting.vote(Answer(verdict=Outcome.PASS))
+    voting.close()
+    analysis = analyse(state, [], [voting.state])
+    assert analysis.consistency == (
+        (later.rater, rater_quality(state)),
+        (later.rater, rater_quality(voting.state)),
+    )
 
 
 def test_a_cancelled_analysis_is_not_published(state, events, job):
