@@ -172,10 +172,11 @@ class StartDialog(TitledDialog):
 
     def _offer_gold(self) -> None:
         """Ask for correct answers to the question; those to another one are dropped."""
-        words = tr("{count} correct answers").format(count=len(self._correct))
-        self._gold_file.setText(words if self._correct else tr(CORRECT))
+        count = len(self._correct)
+        words = tr("1 correct answer") if count == 1 else tr("{count} correct answers")
+        self._gold_file.setText(words.format(count=count) if count else tr(CORRECT))
         self._gold_file.setToolTip(tr(GOLD_HINTS[self._task]))
-        self._gold.setEnabled(bool(self._correct))
+        self._gold.setEnabled(bool(count))
         self._tolerance.setVisible(self._task is AuditTask.SCORE)
 
     def _show_source(self) -> None:

@@ -79,6 +79,12 @@ def test_gold_pairs_are_mixed_in_and_their_share_is_reported(qtbot, dialog, desk
     assert len(desk.voting.state.preferences) == 4
 
 
+def test_one_correct_answer_is_stated(dialog, choose, tmp_path):
+    dialog._take_task(AuditTask.SCORE)
+    choose(table(tmp_path / "one.csv", "sample_id,score", "a,40"))
+    assert dialog._gold_file.text() == "1 correct answer"
+
+
 def test_a_session_with_too_few_gold_items_is_not_started(dialog, desk, choose, tmp_path):
     rows = [f"{item.candidate.id},PASS,," for item in dialog._population]
     choose(table(tmp_path / "a.csv", "sample_id,human_verdict,notes,timestamp", *rows))
