@@ -38,7 +38,7 @@ from spatialstudio.application.audit.calibration import (
 )
 from spatialstudio.application.audit.human_study import MetricReport, compare_metric
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.options import add_command, add_evaluation, add_overwrite
+from spatialstudio.cli.options import add_command, add_evaluation, add_overwrite, evaluation_folders
 from spatialstudio.cli.printing import show_json, show_lines, show_progress, show_table
 from spatialstudio.domain.audit import HumanLabel, LabelFormat
 from spatialstudio.domain.audit_figures import (
@@ -250,7 +250,7 @@ def audit(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 def draw_sample(options: argparse.Namespace, audits: Audits) -> None:
     """Draw a sample, write it, and print how many pictures each stratum gives."""
-    runs = _evaluations(options, options.runs)
+    runs = evaluation_folders(options, options.runs)
     items, sample = audits.draw(runs, options.size, options.seed, options.allocation)
     audits.files.write_sample(items, options.out, overwrite=options.overwrite)
     strata = [
@@ -343,7 +343,7 @@ def show_risk_coverage(options: argparse.Namespace, audits: Audits) -> None:
 def show_calibration(options: argparse.Namespace, audits: Audits) -> None:
     """Print reliability, calibration error and the threshold search."""
     samples, _ = _audited(options, audits)
-    runs = _evaluations(options, options.run)
+    runs = evaluation_folders(options, options.run)
     if (options.margin or options.out or options.save) and not runs:
         raise SettingsError("There is no run to evaluate again.", hint="Pass it with --run.")
     candidates = audits.margin_candidates(samples, runs, options.margin)
@@ -374,7 +374,7 @@ def show_study(options: argparse.Namespace, audits: Audits) -> None:
     labels, _ = audits.merge(options.labels)
     people = audits.answers(options.labels, labels)
     raters = audits.consistency(options.labels)
-    runs = _evaluations(options, options.run)
+    runs = evaluation_folders(options, options.run)
     scores = audits.metric_scores(options.sample, options.scores, runs, options.metrics)
     reports = [compare_metric(name, own, people) for name, own in scores.items()]
     table = study_table(reports)
@@ -407,12 +407,7 @@ def _audited(
     for clash in clashes:
         name = f"{clash.kept.sample_id} by {clash.kept.rater}"
         show_progress(f"Note: labels clash for {name}; the latest is used.")
-    return audits.samples(options.sample, labels, _evaluations(options, options.run)), labels
-
-
-def _evaluations(options: argparse.Namespace, runs: Sequence[Path]) -> list[Path]:
-    """Return the folder of the chosen evaluation of each run; the runs' own without a choice."""
-    return [run / options.evaluation for run in runs]
+    return audits.samples(options.sample, labels, evaluation_folders(options, options.run)), labels
 
 
 def _export(options: argparse.Namespace, audits: Audits, table: AuditTable, draw: Draw) -> None:

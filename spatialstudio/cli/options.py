@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from spatialstudio.application.registry import EXPORT_KINDS
+from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.export import ANNOTATED, ExportKind, ExportLayer
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_choice import JUDGE_SETS, STICKERS, JudgeSetChoice
@@ -83,6 +84,24 @@ def add_evaluation(parser: argparse.ArgumentParser) -> None:
         default="",
         help='folder of the verdicts in each run, as "eval_precal_20260116_113552" (default: eval)',
     )
+
+
+def evaluation_folders(options: argparse.Namespace, runs: Sequence[Path]) -> list[Path]:
+    """Return the folder of the chosen evaluation of each run; the runs' own without a choice.
+
+    Raises:
+        SettingsError: An evaluation is chosen without a run, or without a metric to compute from
+            it.
+    """
+    if options.evaluation and not runs:
+        raise SettingsError(
+            "There is no run to read the evaluation of.", hint="Pass it with --run."
+        )
+    if options.evaluation and "metrics" in options and not options.metrics:
+        raise SettingsError(
+            "There is no metric to compute from the evaluation.", hint="Pass it with --metrics."
+        )
+    return [run / options.evaluation for run in runs]
 
 
 def add_command(

@@ -238,6 +238,20 @@ def test_a_missing_evaluation_is_stated_with_the_ones_there_are(chosen, terminal
     assert "these evaluations: eval_precal" in done.err
 
 
+@pytest.mark.parametrize("action", ["agreement", "risk-coverage", "correlate", "calibrate"])
+def test_an_evaluation_needs_a_run(action, terminal):
+    done = terminal("audit", action, *ANALYSIS, "--evaluation", "eval_precal")
+    assert done.code == 2
+    assert "Pass it with --run" in done.err
+
+
+def test_an_evaluation_needs_a_metric_to_compute(terminal, released):
+    chosen = ("--run", released, "--evaluation", "eval_precal")
+    done = terminal("audit", "correlate", *ANALYSIS, *chosen)
+    assert done.code == 2
+    assert "Pass it with --metrics" in done.err
+
+
 def test_a_margin_needs_a_run(terminal, small_audit):
     done = terminal("audit", "calibrate", *small_audit, "--margin", "0.1", "--folds", "2")
     assert done.code == 2
