@@ -231,10 +231,15 @@ def test_the_evaluation_of_every_action_can_be_chosen(terminal, released, tmp_pa
     assert json.loads(saved.read_text())["geometry"]["margin"] == 0.05
 
 
-@pytest.mark.parametrize("chosen", [(), ("--evaluation", "eval_later")], ids=["usual", "another"])
-def test_a_missing_evaluation_is_stated_with_the_ones_there_are(chosen, terminal, released):
+@pytest.mark.parametrize(
+    ("chosen", "name"),
+    [((), "eval"), (("--evaluation", "eval_later"), "eval_later")],
+    ids=["usual", "another"],
+)
+def test_a_missing_evaluation_is_stated_with_the_ones_there_are(chosen, name, terminal, released):
     done = terminal("audit", "sample", released, *chosen, "--out", released / "sample.csv")
     assert done.code != 0
+    assert f'has no evaluation "{name}"' in done.err
     assert "these evaluations: eval_precal" in done.err
 
 

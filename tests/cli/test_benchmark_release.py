@@ -96,7 +96,7 @@ def test_counterfactual_pairs_by_seed_are_those_counted_in_the_published_verdict
 def test_an_evaluation_that_a_run_lacks_is_refused(terminal, published_runs):
     finished = terminal("benchmark", "report", *published_runs, "--evaluation", "eval_other")
     assert finished.code != 0
-    assert "contains no SpatialBench-UC run" in finished.err
+    assert 'has no evaluation "eval_other"' in finished.err
 
 
 @needs_release

@@ -353,7 +353,7 @@ def test_margins_need_the_runs_of_the_sample(qtbot, screen, begin, desk, runs):
     panel.problem_met.connect(problems.append)
     panel.search_margins()
     qtbot.waitUntil(lambda: bool(problems))
-    assert "contains no SpatialBench-UC run" in problems[0].message
+    assert 'has no evaluation "eval"' in problems[0].message
     assert panel._chosen.text().startswith("Least J")
 
 

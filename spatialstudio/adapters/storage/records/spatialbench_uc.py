@@ -307,21 +307,27 @@ class SpatialBenchRuns:
 
 
 def find_run(folder: Path) -> tuple[Path, Path]:
-    """Return the folders of the run and of the evaluation."""
+    """Return the folders of the run and of the evaluation.
+
+    Raises:
+        StoreError: The folder holds no run, or the run has no such evaluation.
+    """
     candidates = ((folder, folder / EVALUATION_FOLDER), (folder.parent, folder), (folder, folder))
     for run_folder, evaluation in candidates:
         if (run_folder / MANIFEST_FILE).exists() and (evaluation / RECORDS_FILE).exists():
             return run_folder, evaluation
-    needs = f'It needs "{MANIFEST_FILE}" and "{EVALUATION_FOLDER}/{RECORDS_FILE}".'
-    if others := _evaluations_near(folder):
-        needs = f"The run has these evaluations: {', '.join(others)}. Choose one of them."
-    raise StoreError(f'The folder "{folder}" contains no SpatialBench-UC run.', hint=needs)
-
-
-def _evaluations_near(folder: Path) -> list[str]:
-    """Return the names of the evaluations in a run, or in the run that a folder is in."""
     run = next((each for each in (folder, folder.parent) if (each / MANIFEST_FILE).exists()), None)
-    return sorted(path.parent.name for path in run.glob(f"*/{RECORDS_FILE}")) if run else []
+    others = sorted(path.parent.name for path in run.glob(f"*/{RECORDS_FILE}")) if run else []
+    if others:
+        name = EVALUATION_FOLDER if run == folder else folder.name
+        raise StoreError(
+            f'The run "{run}" has no evaluation "{name}".',
+            hint=f"It has these evaluations: {', '.join(others)}. Choose one of them.",
+        )
+    raise StoreError(
+        f'The folder "{folder}" contains no SpatialBench-UC run.',
+        hint=f'It needs "{MANIFEST_FILE}" and "{EVALUATION_FOLDER}/{RECORDS_FILE}".',
+    )
 
 
 def read_manifest(path: Path) -> list[dict[str, Any]]:
