@@ -101,16 +101,14 @@ def _add_strength(group: argparse._ArgumentGroup, read_strength: Callable[[str],
     group.add_argument(
         "--every",
         type=int,
-        default=1,
         metavar="N",
-        help="guide every Nth of these steps (default: %(default)s)",
+        help="guide every Nth of these steps (default: the preset's)",
     )
     group.add_argument(
         "--inner-updates",
         type=int,
-        default=1,
         metavar="N",
-        help="latent updates per guided step (default: %(default)s)",
+        help="latent updates per guided step (default: the preset's)",
     )
 
 
@@ -358,16 +356,12 @@ def with_guidance(
         preset=options.preset,
         strength=options.strength,
     )
-    steps = options.guided_steps
     return with_values(
         request,
         scene=replace(scene, prompt=with_negative(scene.prompt, options.negative)),
         scheduler_id=options.sampler,
         guidance=replace(
-            with_places(_with_options(guidance, options), places),
-            last_step=guidance.last_step if steps is None else steps - 1,
-            every=options.every,
-            inner_updates=options.inner_updates,
+            with_places(_with_options(_with_times(guidance, options), options), places),
             goal=options.goal,
             one_by_one=options.one_by_one,
             names_only=options.names_only,
@@ -389,6 +383,17 @@ def with_guidance(
             self_attention=options.self_attention,
         ),
     )
+
+
+def _with_times(guidance: GuidanceSettings, options: argparse.Namespace) -> GuidanceSettings:
+    """Return guidance with the steps and updates of the options; others are the preset's."""
+    steps = options.guided_steps
+    given = {
+        "last_step": None if steps is None else steps - 1,
+        "every": options.every,
+        "inner_updates": options.inner_updates,
+    }
+    return replace(guidance, **{name: each for name, each in given.items() if each is not None})
 
 
 def _chosen_options(options: argparse.Namespace) -> dict[str, OptionValue]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.application.plugins import DisabledPlugin, LoadedPlugin, Plugins
 from spatialstudio.application.studio import Studio
 from spatialstudio.application.torch_builds import Machine, NvidiaCards
@@ -180,6 +181,15 @@ def test_a_search_is_not_suggested_to_a_search(terminal, runs):
     done = terminal("generate", "a dog behind a car", "--search", 2, "--out", runs)
     assert done.code == 0
     assert "--search" not in done.err
+
+
+def test_without_options_the_request_has_the_preset_of_the_method(terminal, registry, runs):
+    done = terminal("generate", PROMPT, "--out", runs)
+    assert done.code == 0, done.err
+    (request,) = registry.backend_made.requests
+    recommended = choose_guidance("layout", CARD, request.sampling.steps)
+    assert recommended.inner_updates > 1
+    assert request.sampling.guidance == recommended
 
 
 def test_guidance_options_set_the_request(terminal, registry, runs):
