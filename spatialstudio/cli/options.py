@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -42,7 +42,7 @@ def out_path(text: str) -> OutPath:
     return OutPath(path=path, is_folder=text.endswith(separators) or is_folder(path))
 
 
-def add_overwrite(parser: ArgumentParser) -> None:
+def add_overwrite(parser: argparse._ActionsContainer) -> None:
     """Add the option to replace existing files."""
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
 

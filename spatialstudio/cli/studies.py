@@ -9,11 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
+from spatialstudio.application.gallery.exports import ExportOrder, check_targets
 from spatialstudio.application.gallery.study import read_study_run
+from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.judging import OpenStudio
-from spatialstudio.cli.printing import aligned, complain, show_json, show_lines, show_table
+from spatialstudio.cli.options import add_overwrite
+from spatialstudio.cli.printing import (
+    aligned,
+    complain,
+    show_json,
+    show_lines,
+    show_progress,
+    show_table,
+)
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.export import FIGURE_SUFFIXES
 from spatialstudio.domain.interval import Interval, decimals_of
 from spatialstudio.domain.run_data import MEASURES
 from spatialstudio.science.statistics.study import (
@@ -25,6 +36,9 @@ from spatialstudio.science.statistics.study import (
     make_study,
     setting_text,
 )
+
+PLOT = "study"
+"""The kind of export that plots a study."""
 
 FIGURE_COLUMNS = (
     *("number", "value", "low", "high", "n", "missing", "interval", "level", "bootstrap_seed"),
@@ -77,6 +91,32 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         "--each-run", action="store_true", help="list every run instead of the groups"
     )
     group.add_argument("--csv", action="store_true", help="write CSV")
+    group.add_argument(
+        "--plot",
+        type=plot_file,
+        metavar="FILE",
+        help="also draw the usual numbers with intervals, by the settings that differ, as "
+        f"{', '.join(FIGURE_SUFFIXES)}",
+    )
+    add_overwrite(group)
+
+
+def plot_file(text: str) -> Path:
+    """Return the path of a plot.
+
+    Raises:
+        ArgumentTypeError: Its suffix is not that of a figure.
+    """
+    path = Path(text)
+    if path.suffix not in FIGURE_SUFFIXES:
+        raise ArgumentTypeError(f'"{text}" does not end in {", ".join(FIGURE_SUFFIXES)}')
+    return path
+
+
+def check_plot(options: argparse.Namespace) -> None:
+    """Raise ``TargetExists`` if the plot exists and is not to be replaced."""
+    targets = [options.plot] if options.plot and options.plot.exists() else []
+    check_targets(targets, overwrite=options.overwrite)
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -98,6 +138,7 @@ def setting_named(text: str) -> tuple[str, str]:
 
 def study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Print a table of stored runs with intervals."""
+    check_plot(options)
     studio = open_studio(options.library)
     try:
         paths = [*_found(studio, options.runs), *runs_matching(studio, options.filter)]
@@ -107,16 +148,19 @@ def study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
 
 
 def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespace) -> int:
-    """Print a table of runs; unreadable runs are reported and left out.
+    """Print a table of runs, and draw their plot; unreadable runs are reported and left out.
 
     Raises:
         SettingsError: There are no runs, or an option names an unknown setting or number.
+        TargetExists: The plot exists and is not to be replaced.
     """
     runs: list[StudyRun] = []
+    read: list[Path] = []
     failures = 0
     for path in paths:
         try:
             runs.append(read_study_run(studio.storage.store, path))
+            read.append(path)
         except StudioError as error:
             failures += 1
             complain(report_on(error, "Reading a run"), with_details=options.debug)
@@ -132,6 +176,10 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
         show_table(run_rows(made) if options.each_run else figure_rows(made))
     else:
         show_lines(aligned(run_rows(made)) if options.each_run else study_lines(made))
+    if options.plot is not None:
+        order = ExportOrder(overwrite=options.overwrite)
+        studio.exports.export(read, EXPORT_KINDS[PLOT], options.plot, order=order)
+        show_progress(f"Wrote {options.plot}")
     return EXIT_FAILURE if failures else 0
 
 

@@ -31,6 +31,28 @@ def test_one_command_draws_prompts_at_strengths_and_seeds(sweep):
     assert (difference["n"], difference["missing"]) == (6, 0)
 
 
+def test_the_same_command_plots_the_study(terminal, tmp_path):
+    plot = tmp_path / "study.svg"
+    words = ("sweep", PROMPT, "--strength", "0,5", "--seeds", "0-1", "--guidance", "psg")
+    words = (*words, "--out", tmp_path / "study", "--plot", plot)
+    done = terminal(*words)
+    assert done.code == 0, done.err
+    assert "strength" in done.out
+    assert ">Step size<" in plot.read_text() or ">strength<" in plot.read_text()
+    plot.write_text("mine")
+    assert terminal(*words).code == 2
+    assert plot.read_text() == "mine"
+    assert terminal(*words, "--overwrite").code == 0
+    assert plot.read_text() != "mine"
+
+
+def test_a_plot_is_a_figure(terminal, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        terminal("sweep", PROMPT, "--out", tmp_path / "study", "--plot", "study.csv")
+    assert '"study.csv" does not end in .svg, .pdf, .png' in capsys.readouterr().err
+    assert not (tmp_path / "study").exists()
+
+
 def test_pictures_in_the_folder_are_not_drawn_again(sweep, tmp_path):
     sweep(PROMPT, "--strength", "0,5", "--seeds", "0,1")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").glob("*.png")}
