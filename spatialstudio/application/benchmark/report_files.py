@@ -226,7 +226,8 @@ def _main_rows(reports: Sequence[MethodReport]) -> list[Line]:
                 each.rounds,
             )
         )
-    return rows
+    known = [column for column in zip(*rows, strict=True) if set(column[1:]) != {None}]
+    return [*zip(*known, strict=True)]
 
 
 def _scaling_rows(reports: Sequence[MethodReport]) -> list[Line]:

@@ -279,6 +279,7 @@ def test_the_report_counts_rounds_and_their_passes(refined):
     assert not reports["plain"].by_round
     assert ("refine", "da_by_round", "", "round 4", pytest.approx(best[-1])) in lines
     page = report_html("Refined", methods, tuple(reports.values()), ())
+    assert "<th>Rounds</th>" in page
     assert "<td>refine</td><td>pass</td><td>1</td><td>16</td>" in page  # best of 1, at 16 passes
     assert reports["refine"].all.pass_all.value == 1
     assert reports["plain"].all.pass_all.value == 0

@@ -126,6 +126,8 @@ def test_html_is_one_file_that_links_existing_pictures(results, tmp_path):
     reports = [report_on_method(each) for each in methods]
 
     text = report_html("<Report>", linked, reports, compare_methods(methods))
+    assert "<th>Best of K</th>" in text
+    assert "<th>Rounds</th>" not in text  # no method has them
 
     assert "&lt;Report&gt;" in text
     assert "<script" not in text
