@@ -1,6 +1,7 @@
 """A study of a sweep: from the gallery to a table and a plot with intervals."""
 
 import pytest
+from pyqtgraph import AxisItem
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QComboBox, QTableWidget
@@ -11,6 +12,7 @@ from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.metric_table_panel import MetricTablePanel
 from spatialstudio.ui.gallery.run_study import contents_of
 from spatialstudio.ui.gallery.study_dialog import StudyDialog
+from spatialstudio.ui.gallery.widgets.study_contents import StudyPoint
 from spatialstudio.ui.gallery.widgets.study_plot import StudyPlot
 from tests.ui.gallery.test_sweep_panel import begun, panel, sweep_id  # noqa: F401 - fixtures
 
@@ -149,3 +151,21 @@ def test_the_plot_says_its_values(qtbot, dialog):
     drawing = plot.contents("svg")
     assert b"<svg" in drawing
     assert b"<image" not in drawing
+
+
+def test_small_numbers_are_on_the_axis_as_they_are(qtbot, theme):
+    plot = StudyPlot(theme)
+    qtbot.addWidget(plot)
+    plot.resize(400, 300)
+    points = [
+        StudyPoint(name=n, value=v, low=v, high=v, said="") for n, v in (("0", 0.328), ("5", 0.352))
+    ]
+    plot.show_points(("Gap", "Step size"), points, None)
+    plot.show()
+    plot.contents("png")
+    (left,) = (
+        each
+        for each in plot.surface.items()
+        if isinstance(each, AxisItem) and each.orientation == "left"
+    )
+    assert left.label.toPlainText().strip() == "Gap"

@@ -42,6 +42,7 @@ class StudyPlot(Plot):
         self._axes = {side: pg.AxisItem(side) for side in ("left", "bottom")}
         for axis in self._axes.values():
             axis.setCacheMode(CACHED)
+            axis.enableAutoSIPrefix(False)
             axis.linkToView(self._row.box)
             self.surface.scene().addItem(axis)
         self.refresh()
