@@ -1,4 +1,4 @@
-"""GLIGEN: pictures equal those of diffusers' pipeline with the same phrases and boxes."""
+"""GLIGEN: pictures and latents equal those of diffusers with the same phrases and boxes."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from spatialstudio.api import guide
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.run_settings import with_values
-from tests.adapters.diffusion.drawn_families import FAMILY_WARNINGS, Drawn
+from tests.adapters.diffusion.drawn_families import FAMILY_WARNINGS, Drawn, decoded_by
 from tests.adapters.diffusion.tiny_families import TINY_FAMILIES
 
 pytestmark = FAMILY_WARNINGS
@@ -44,14 +44,17 @@ def direct(drawn, request, **arguments):
 
 def test_a_grounded_run_equals_the_direct_call(drawn, make_request):
     request = make_request(drawn.tiny.size, steps=4, guidance=GROUNDED)
-    wanted = direct(
-        drawn,
-        request,
-        gligen_phrases=["dog", "car"],
-        gligen_boxes=BOXES,
-        gligen_scheduled_sampling_beta=0.5,
-    )
-    assert np.array_equal(drawn.run(request).image, wanted)
+    with decoded_by(drawn.own_pipeline) as latents:
+        wanted = direct(
+            drawn,
+            request,
+            gligen_phrases=["dog", "car"],
+            gligen_boxes=BOXES,
+            gligen_scheduled_sampling_beta=0.5,
+        )
+    run = drawn.run(request)
+    assert np.array_equal(run.image, wanted)
+    assert torch.equal(run.latents, latents[-1])
 
 
 def test_without_the_method_the_model_is_not_grounded(drawn, make_request):

@@ -39,7 +39,7 @@ def test_the_published_procedure_gives_the_pulls_of_table_3(alpha, expected, sim
 
 def test_the_corrected_choice_errs_less_than_stated_with_fewer_samples_than_uniform():
     rng = np.random.default_rng(2)
-    choices = [corrected(bernoulli(rng, 800), rng, error=0.05) for _ in range(100)]
+    choices = [corrected(bernoulli(rng, 800), rng, error=0.05) for _ in range(SIMULATIONS)]
 
     wrong = sum(each.best != 2 for each in choices)
     used = np.array([sum(each.pulls) for each in choices])
