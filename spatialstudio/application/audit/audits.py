@@ -320,6 +320,24 @@ class Audits:
         searched = margin_candidates(samples, {**judged, **records}, margins)
         return calibration_report(samples, FIT, FOLDS, 0, (recorded, *searched))
 
+    def checker_of(self, items: Sequence[AuditItem]) -> CheckerSettings:
+        """Return the settings under which the pictures of a sample were judged.
+
+        Raises:
+            StoreError: A run folder holds no run.
+            SettingsError: The settings differ.
+        """
+        judged = {name: each.checker for name, _, (_, each) in stored_pictures(items, self._store)}
+        missing = [item for item in items if item.candidate.id not in judged]
+        folders = dict.fromkeys(Path(item.fields.get("run_path", "")) for item in missing)
+        found = [*judged.values(), *(self._runs.read(folder).settings for folder in folders)]
+        if any(each != found[0] for each in found):
+            raise SettingsError(
+                "The pictures were judged under different settings of the checker.",
+                hint="Draw a sample of pictures judged under one, or judge them again.",
+            )
+        return found[0]
+
     def recorded_search(self, path: Path, samples: Sequence[AuditedSample]) -> RecordedSearch:
         """Compare the search that a release records with the verdicts at hand.
 

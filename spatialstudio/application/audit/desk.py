@@ -39,7 +39,6 @@ from spatialstudio.domain.library import ClaimSummary, LibraryEntry
 from spatialstudio.domain.ports import ImageFiles
 from spatialstudio.domain.requirements import JUDGED_KINDS
 from spatialstudio.domain.safe_files import is_on_network
-from spatialstudio.domain.verdict import CheckerSettings
 
 log = logging.getLogger(__name__)
 
@@ -294,6 +293,9 @@ class AuditDesk:
             StoreError: A run folder of the sample holds no run.
             SettingsError: The runs are elsewhere, or a margin is invalid.
         """
+        return self.audits.search_margins(self._local_items(analysis), analysis.samples, margins)
+
+    def _local_items(self, analysis: AuditAnalysis) -> list[AuditItem]:
         items = [analysis.items[one.id] for one in analysis.samples]
         folders = {Path(item.fields.get("run_path", "")) for item in items}
         if not all(map(self._may_read, (*folders, *(item.picture for item in items)))):
@@ -301,32 +303,34 @@ class AuditDesk:
                 "The sample names a run on a network share.",
                 hint="Copy the runs to this computer, and draw the sample from there.",
             )
-        return self.audits.search_margins(items, analysis.samples, margins)
+        return items
 
     def save_preset(
         self,
         name: str,
+        analysis: AuditAnalysis,
         report: CalibrationReport | None,
-        base: CheckerSettings,
         threshold: float | None = None,
     ) -> Path:
-        """Save a preset of the checker with searched settings and the evidence for them.
+        """Save the settings of the verdicts with what was searched; may run in a thread.
 
         Args:
             name: Name of the preset.
+            analysis: The sample; its pictures were judged under one checker.
             report: The evidence; None with too few labels.
-            base: The settings that the verdicts were made under.
             threshold: Least confidence, [0, 1]; None for the settings with the least J.
 
         Raises:
-            SettingsError: The name is invalid, or there are too few labels.
-            StoreError: The preset cannot be written.
+            SettingsError: The name is invalid, there are too few labels, or the pictures were
+                judged under different settings.
+            StoreError: A run folder of the sample holds no run, or the preset cannot be written.
         """
         if report is None:
             raise SettingsError(
                 "There are too few labels for a preset.",
                 hint=f"Label at least {FOLDS} pictures that the checker decides.",
             )
+        base = self.audits.checker_of(self._local_items(analysis))
         settings, evidence = calibrated_settings(base, report, threshold)
         session = self.voting.session.id if self.voting else ""
         return self.audits.presets.save(name, settings, {**evidence, "session": session})

@@ -173,13 +173,16 @@ class CalibrationPanel(AnalysisPanel):
         )
 
     def _save_preset(self) -> None:
-        name = self._name.text().strip()
-        try:
-            self._desk.save_preset(name, self._report, self._context.studio.checker)
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Saving the preset")))
-        else:
-            self.tell_preset(name)
+        analysis, name = self._analysis, self._name.text().strip()
+        if analysis is None:
+            return
+        self._context.reading.read(
+            Subject.PRESET,
+            tr("Saving the preset"),
+            partial(self._desk.save_preset, name, analysis, self._report),
+            lambda _path: self.tell_preset(name),
+            self.problem_met.emit,
+        )
 
     def _ask_recorded(self) -> None:
         folder = str(self._context.settings.export_folder)

@@ -1,5 +1,6 @@
 """The risk-coverage curve: drag a threshold, see coverage, risk and the pictures that change."""
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
@@ -13,11 +14,11 @@ from spatialstudio.application.audit.audit_report import (
 )
 from spatialstudio.application.audit.curve import RiskCurve, curve_of, is_wrong
 from spatialstudio.application.audit.sessions import sentence_of
-from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.audit_figures import AuditedSample, HumanUndecidable
-from spatialstudio.domain.errors import ExportError, StudioError
+from spatialstudio.domain.errors import ExportError
 from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.audit_plots import CurvePoint, RiskPlot
+from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.run.widgets.fields import share_field
@@ -170,13 +171,13 @@ class RiskPanel(AnalysisPanel):
         analysis, name = self._analysis, self._name.text().strip()
         if analysis is None:
             return
-        base = self._context.studio.checker
-        try:
-            self._desk.save_preset(name, analysis.calibration, base, self._threshold)
-        except StudioError as error:
-            self.problem_met.emit(report_on(error, tr("Saving the preset")))
-        else:
-            self.tell_preset(name)
+        self._context.reading.read(
+            Subject.PRESET,
+            tr("Saving the preset"),
+            partial(self._desk.save_preset, name, analysis, analysis.calibration, self._threshold),
+            lambda _path: self.tell_preset(name),
+            self.problem_met.emit,
+        )
 
     def _ask_export(self) -> None:
         self.ask_export("risk-coverage", self.content_of)

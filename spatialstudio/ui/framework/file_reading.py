@@ -39,6 +39,7 @@ class Subject(Enum):
     FIX_PICTURES = "fix pictures"
     AUDIT = "audit"
     MARGINS = "margins"
+    PRESET = "preset"
     ASSERTIONS = "assertions"
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QListWidget, QPushButton
 from spatialstudio.adapters.storage.stores import vote_journal
 from spatialstudio.application.audit.sessions import SessionPlan, sentence_of
 from spatialstudio.domain.audit_session import Answer, AuditTask, Preference
-from spatialstudio.domain.verdict import Outcome
+from spatialstudio.domain.verdict import CheckerSettings, Outcome
 from spatialstudio.ui.audit import commands
 from spatialstudio.ui.audit.agreement_panel import AgreementPanel
 from spatialstudio.ui.audit.calibration_panel import CalibrationPanel
@@ -180,6 +180,13 @@ def finish(qtbot, screen, desk, key=None):
     assert desk.voting.state.is_complete
 
 
+def saved_preset(qtbot, studio, name="team"):
+    """Return the settings of a preset as soon as it is saved."""
+    presets = studio.storage.checker_presets
+    qtbot.waitUntil(lambda: name in presets.names)
+    return presets.settings(name)
+
+
 def test_the_end_leads_to_a_preset_through_a_dragged_threshold(
     qtbot, screen, begin, desk, studio, tmp_path
 ):
@@ -194,7 +201,7 @@ def test_the_end_leads_to_a_preset_through_a_dragged_threshold(
     assert changed.count() == len(panel._curve.changed(0.0, 0.6)) > 0
     panel._name.setText("team")
     panel._save.click()
-    assert studio.storage.checker_presets.settings("team").min_confidence == pytest.approx(0.6)
+    assert saved_preset(qtbot, studio).min_confidence == pytest.approx(0.6)
     panel.write_export(tmp_path / "curve.svg", panel.content_of)
     assert (tmp_path / "curve.svg").read_bytes().startswith(b"<")
 
@@ -301,7 +308,9 @@ def test_the_docks_export_tables_and_figures(qtbot, screen, begin, desk, tmp_pat
     assert screen._context.settings.export_folder == tmp_path
 
 
-def test_margins_are_searched_on_the_recorded_runs_and_saved(qtbot, screen, desk, studio):
+def test_margins_are_searched_on_the_recorded_runs_and_saved(
+    qtbot, screen, desk, studio, monkeypatch
+):
     population = desk.file_population([GOLDEN / "spatialbench_run"])
     desk.start(population, SessionPlan(rater="Ada", size=30))
     qtbot.waitUntil(screen.view.isVisible)
@@ -320,10 +329,12 @@ def test_margins_are_searched_on_the_recorded_runs_and_saved(qtbot, screen, desk
     assert objectives[:3] == pytest.approx(objectives[6:])  # the run was judged with 0.1
     assert objectives[:3] != pytest.approx(objectives[3:6])
     best = panel._report.best
+    monkeypatch.setattr(studio, "checker", CheckerSettings(margin=0.3, near_distance=0.2))
     panel._name.setText("team")
     panel._save_preset()
-    saved = studio.storage.checker_presets.settings("team")
-    assert saved.margin == best.settings.get("margin", studio.checker.margin)
+    saved = saved_preset(qtbot, studio)
+    assert saved.margin == best.settings.get("margin", 0.1)  # not that of the chosen checker
+    assert saved.near_distance == CheckerSettings().near_distance
     assert saved.min_confidence == best.threshold
 
 
