@@ -108,7 +108,9 @@ def _write_new_plan(options: argparse.Namespace) -> None:
     check_targets([options.plan] if options.plan.exists() else [], overwrite=options.overwrite)
     sets = [PromptSetPlan(source=PromptSource(each)) for each in options.set or GENERATED[:1]]
     metrics = tuple(name.strip() for name in options.metrics.split(",") if name.strip())
-    measures = PlanMeasures(metrics=metrics, choice_answerer=options.answerer)
+    measures = PlanMeasures(
+        metrics=metrics, choice_answerer=options.answerer, protocol=options.protocol
+    )
     made = list(map(new_method, methods))
     text = write_plan(options.plan.stem, sets, made, options.seeds, measures=measures)
     with FILE_GATE.passed():

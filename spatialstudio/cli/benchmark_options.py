@@ -13,6 +13,7 @@ from spatialstudio.cli.options import add_command, add_evaluation, add_overwrite
 from spatialstudio.domain.benchmark_plan import REFINE, PromptSource
 from spatialstudio.domain.export import FIGURE_SUFFIXES
 from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.multiple_choice import PROTOCOLS, SHUFFLED
 from spatialstudio.science.benchmark.opse import ERROR
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.science.questions.perception_answers import PERCEPTION_ID
@@ -195,5 +196,11 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="answerer of the multiple-choice questions of a new plan (metric choices): "
         f"{PERCEPTION_ID}, {SERVER} or a model on this machine (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--protocol",
+        choices=PROTOCOLS,
+        default=SHUFFLED,
+        help="how a new plan asks it; the perception ignores it (default: %(default)s)",
     )
     add_overwrite(parser)

@@ -9,6 +9,7 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import LAYOUT, UNGUIDED, GenerationRequest
 from spatialstudio.domain.judge_choice import JudgeSetChoice
+from spatialstudio.domain.multiple_choice import AskSettings, QuestionSet
 from spatialstudio.domain.options import OptionValue
 from spatialstudio.domain.refinement import REFINE_RECOMMENDED, RefineRules
 from spatialstudio.domain.run_settings import Preset
@@ -31,6 +32,8 @@ class PromptSource(Enum):
     """Lines of GenEval's metadata; those without the tag "position" are left out."""
     HRS = "hrs"
     """The table of HRS-Bench's spatial compositions; its thirds are the levels."""
+    SPATIALGENEVAL = "spatialgeneval"
+    """The JSON lines of SpatialGenEval; each prompt brings its questions."""
     LIST = "list"
     """A list of the user: one prompt per line, a CSV column, or JSON Lines."""
 
@@ -87,6 +90,7 @@ class BenchmarkPrompt:
         counterpart_id: Prompt with the objects swapped and the same meaning; empty for none.
         tags: Difficulty tags, such as "multi_word_object" or "level_2".
         stated: The relation of its benchmark; None where the text alone states it.
+        questions: The multiple-choice questions of its benchmark; None to ask on the scene.
     """
 
     id: str
@@ -95,6 +99,7 @@ class BenchmarkPrompt:
     counterpart_id: str = ""
     tags: tuple[str, ...] = ()
     stated: StatedRelation | None = None
+    questions: QuestionSet | None = None
 
 
 @frozen
@@ -185,6 +190,7 @@ class BenchmarkPlan:
         metrics: Names of the metrics; empty for all.
         choice_answerer: Answerer of the multiple-choice questions of the metric ``choices``: a
             server or a model on this machine; empty for the perception.
+        asking: How it is asked, and how its answers are counted.
         checker: Preset of the checker, or a settings file.
         threads: Processor threads of each engine; on a processor, pictures depend on it.
         text: The plan file as read.
@@ -197,6 +203,7 @@ class BenchmarkPlan:
     judges: tuple[JudgePlan, ...] = (JudgePlan(),)
     metrics: tuple[str, ...] = ()
     choice_answerer: str = ""
+    asking: AskSettings = field(default_factory=AskSettings)
     checker: str = REPRODUCE.preset
     threads: int = 1
     text: str = ""

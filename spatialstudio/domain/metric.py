@@ -34,7 +34,7 @@ PICTURE_VALUES = frozenset(
     (
         *("mean_pse", "pse_relations", "prompt_pse", "hrs_mended"),
         *("scene_graph_score", "scene_graph_parts", "scene_graph_edits", "quality_score"),
-        *("choice_score", "choice_questions"),
+        *("choice_score", "choice_questions", "choice_answerer", "choice_protocol", "choice_cost"),
         *("da_score", "da_settings", "answered_by", "asserted_by", "da_notes", "assertions"),
     )
 )

@@ -242,8 +242,30 @@ class AskSettings:
             temperature=self.temperature, seed=self.seed + attempt, is_structured=structured
         )
 
+    @property
+    def text(self) -> str:
+        """How pictures are asked and counted, for reports."""
+        rules = self.rules
+        parts = [
+            "each question alone" if self.is_single else "all questions at once",
+            "options shuffled" if self.shuffles else "options as listed",
+            *(["without the picture"] if self.is_blind else []),
+            f"right with {rules.votes} of {rules.rollouts} valid rollouts",
+            f"pictures with fewer {'are left out' if rules.drops_incomplete else 'count as wrong'}",
+            *(["questions with a defect are left out"] if rules.leaves_out_defects else []),
+        ]
+        return ", ".join(parts)
+
 
 PUBLISHED_ASKING = AskSettings(rules=PUBLISHED_RULES, shuffles=False, is_structured=False)
+SHUFFLED = "shuffled"
+PROTOCOLS = {
+    SHUFFLED: AskSettings(),
+    "published": PUBLISHED_ASKING,
+    "single": AskSettings(is_single=True),
+    "blind": AskSettings(is_blind=True),
+}
+"""Ways to ask the questions of a benchmark, by their names in plans."""
 
 
 @frozen

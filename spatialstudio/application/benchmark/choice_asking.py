@@ -1,15 +1,17 @@
 """Multiple-choice questions of a benchmark, asked of a server or of a model on this machine.
 
-Without an answerer in the plan, the metric ``choices`` answers them from the perception. Replies
-are stored as they come, so that an interrupted benchmark asks for the missing ones only.
+The questions are those of the prompt's benchmark, else on its scene. Without an answerer in the
+plan, they are answered from the perception. Replies are stored as they come, so that an interrupted
+benchmark asks for the missing ones only, and shared with other runs by the cache of replies.
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from spatialstudio.application.benchmark.plan_file import asks_questions
+from spatialstudio.application.benchmark.plan_items import key_of
 from spatialstudio.application.benchmark.runner import AskChoices, ItemFiles
 from spatialstudio.application.questions.question_run import QuestionRun
 from spatialstudio.application.questions.questions import Questions, questions_of
@@ -17,16 +19,19 @@ from spatialstudio.application.questions.reply_journal import ReplyJournal
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.benchmark_plan import PlannedItem
 from spatialstudio.domain.judge_choice import JudgeSetChoice
-from spatialstudio.domain.multiple_choice import NONE_LETTER, AskSettings
+from spatialstudio.domain.multiple_choice import AskSettings
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.question_ports import ChoiceAnswerer
+from spatialstudio.science.metrics.choice_questions import choice_values
 from spatialstudio.science.questions.prompt_questions import questions_of_prompt
 
 REPLIES_FOLDER = "replies"
+ASKING_LENGTH = 12
+"""Digits that distinguish the replies of other answerers and protocols about a picture."""
 
 
 class ChoiceAsking:
-    """Asks about pictures with the settings of ``questions ask``.
+    """Asks about pictures.
 
     Args:
         questions: Use cases of questions.
@@ -40,12 +45,13 @@ class ChoiceAsking:
         questions: Questions,
         answerer: ChoiceAnswerer,
         folder: Path,
-        settings: AskSettings | None = None,
+        settings: AskSettings,
     ) -> None:
         self._questions = questions
         self._answerer = answerer
         self._folder = folder
-        self._settings = settings or AskSettings()
+        self._settings = settings
+        self._asking = key_of([answerer.id, answerer.model_key, settings])[:ASKING_LENGTH]
 
     def values(self, item: PlannedItem, picture: str, token: CancelToken) -> Mapping[str, Any]:
         """Ask about the picture of an item, and return the values of the metric ``choices``.
@@ -62,37 +68,25 @@ class ChoiceAsking:
             Cancelled: The token was cancelled.
         """
         assert item.request is not None
-        made = questions_of_prompt(item.request.scene, ()).questions
-        key = self._answerer.model_key
+        made = item.prompt.questions or questions_of_prompt(item.request.scene, ()).questions
+        stated = {
+            "choice_answerer": self._answerer.model_key,
+            "choice_protocol": self._settings.text,
+        }
         if not made.questions:
-            return {"choice_score": None, "choice_questions": [], "choice_answerer": key}
+            return {"choice_score": None, "choice_questions": [], **stated}
         run = QuestionRun(
-            ReplyJournal(self._folder / REPLIES_FOLDER / f"{item.key}.jsonl"),
+            ReplyJournal(self._folder / REPLIES_FOLDER / f"{item.key}.{self._asking}.jsonl"),
             [made],
             {made.id: self._folder / picture},
             self._settings,
-            key,
+            self._answerer.model_key,
         )
-        for _ in self._questions.ask(run, self._answerer, token, is_cached=False):
+        for _ in self._questions.ask(run, self._answerer, token):
             pass
         voted = run.answered(made).voted
-        rows = [
-            {
-                "sub_domain": name,
-                "question": question.text,
-                "key": question.key,
-                "letter": letter if len(letter) == 1 else NONE_LETTER,
-                "reason": "",
-            }
-            for question, name, letter in zip(
-                made.questions,
-                made.types,
-                voted.chosen or (NONE_LETTER,) * len(made.questions),
-                strict=True,
-            )
-        ]
-        score = fmean(float(right is True) for right in voted.is_right)
-        return {"choice_score": score, "choice_questions": rows, "choice_answerer": key}
+        cost = asdict(run.journal.cost)
+        return {**choice_values(made, voted, self._settings.rules), "choice_cost": cost, **stated}
 
 
 def choice_asking(studio: Studio, items: ItemFiles) -> AskChoices | None:
@@ -102,9 +96,10 @@ def choice_asking(studio: Studio, items: ItemFiles) -> AskChoices | None:
         DetectorError: The answerer answers yes-no questions only.
         ModelNotFound: The model is not installed.
     """
-    answerer_id = items.opened.plan.choice_answerer
+    plan = items.opened.plan
+    answerer_id = plan.choice_answerer
     if not answerer_id or not asks_questions(items.metrics.names):
         return None
     questions, folder = questions_of(studio), items.store.folder
     answerer = questions.answerer(JudgeSetChoice(answerer_id=answerer_id), folder)
-    return ChoiceAsking(questions, answerer, folder).values
+    return ChoiceAsking(questions, answerer, folder, plan.asking).values

@@ -36,6 +36,7 @@ from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import LAYOUT, MAX_SEED
 from spatialstudio.domain.judge_choice import JudgeSetChoice
+from spatialstudio.domain.multiple_choice import PROTOCOLS, SHUFFLED, AskSettings
 from spatialstudio.domain.refinement import REFINE_RULES, RefineRules, UpdateOrder
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.safe_files import is_path_component, read_regular
@@ -144,7 +145,7 @@ class _Reader:
     def plan(self, tables: Mapping[str, Any]) -> BenchmarkPlan:
         top = _Place()
         known = {"name", "seeds", "metrics", "checker", "threads", "prompts", "methods", "judges"}
-        known.add("answerer")
+        known |= {"answerer", "protocol", "without_defects"}
         self._check_names(tables, known, top)
         methods = self._list(tables, "methods", self._method)
         judges = self._list(tables, "judges", self._judges, is_required=False)
@@ -158,6 +159,7 @@ class _Reader:
             judges=judges or (JudgePlan(),),
             metrics=self._metrics(tables),
             choice_answerer=self._choice_answerer(tables),
+            asking=self._asking(tables),
             checker=self._value(tables, "checker", str, top, REPRODUCE.preset),
             threads=self._number(tables, "threads", top, least=1) or 1,
             text=self._text,
@@ -293,6 +295,18 @@ class _Reader:
         named: str = self._value(tables, "answerer", str, _Place(), PERCEPTION_ID)
         return "" if named == PERCEPTION_ID else named
 
+    def _asking(self, tables: Mapping[str, Any]) -> AskSettings:
+        named: str = self._value(tables, "protocol", str, _Place(), SHUFFLED)
+        if named not in PROTOCOLS:
+            hint = f"Choose {', '.join(PROTOCOLS)}."
+            self._refuse(f'there is no protocol "{named}"', _Place(), "protocol", hint)
+        if "protocol" in tables and not self._choice_answerer(tables):
+            hint = "Add an answerer, or leave the protocol out: the perception answers once."
+            self._refuse('"protocol" needs an answerer', _Place(), "protocol", hint)
+        asking = PROTOCOLS[named]
+        leaves_out = self._value(tables, "without_defects", bool, _Place(), False)
+        return replace(asking, rules=replace(asking.rules, leaves_out_defects=leaves_out))
+
     def _lora(self, text: str, place: _Place) -> LoraUse:
         name, _, weight = text.rpartition(":") if ":" in text else (text, "", "1")
         try:
@@ -400,10 +414,12 @@ class PlanMeasures:
     Attributes:
         metrics: Names of metrics; empty for all.
         choice_answerer: As in ``BenchmarkPlan``, or the id of the perception.
+        protocol: Name of how the answerer is asked; the perception ignores it.
     """
 
     metrics: tuple[str, ...] = ()
     choice_answerer: str = ""
+    protocol: str = SHUFFLED
 
 
 ALL_METRICS = PlanMeasures()
@@ -432,6 +448,8 @@ def write_plan(
         lines.append(f"metrics = [{', '.join(map(_quoted, measures.metrics))}]")
     if measures.choice_answerer not in {"", PERCEPTION_ID}:
         lines.append(f"answerer = {_quoted(measures.choice_answerer)}")
+        if measures.protocol != SHUFFLED:
+            lines.append(f"protocol = {_quoted(measures.protocol)}")
     for each in sets:
         fields: dict[str, object] = {"set": each.source.value, "file": each.file}
         fields |= {"column": each.column, "sample": each.sample}

@@ -145,6 +145,8 @@ def _items_by(
                     key=key, prompt=prompt, method=method, seed=seed, request=None, error=error
                 )
             continue
+        if prompt.questions is not None:  # equal prompts with other questions are other items
+            more = [*more, prompt.questions]
         for seed in plan.seeds:
             request = with_values(made, seed=seed)
             key = _key_of_request(request, model, plan.threads, more)

@@ -8,13 +8,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from spatialstudio.application.questions.question_files import read_question_file
 from spatialstudio.domain.benchmark_plan import (
     BenchmarkPrompt,
     PromptSetPlan,
     PromptSource,
     StatedRelation,
 )
-from spatialstudio.domain.errors import PromptError, SettingsError
+from spatialstudio.domain.errors import PromptError, SettingsError, StoreError
 from spatialstudio.domain.safe_files import MEBIBYTE, parse_limited, read_regular
 from spatialstudio.domain.scene import relation_types
 from spatialstudio.science.benchmark.prompts import (
@@ -78,6 +79,8 @@ def _all_of(plan: PromptSetPlan, resources: Path) -> Prompts:
         raise SettingsError(
             f'The prompt set "{plan.source.value}" needs a file.', hint='Add file = "...".'
         )
+    if plan.source is PromptSource.SPATIALGENEVAL:
+        return _spatialgeneval(file)
     readers: Mapping[PromptSource, Callable[[PromptSetPlan, str], Iterator[BenchmarkPrompt]]] = {
         PromptSource.COMPBENCH: _compbench,
         PromptSource.GENEVAL: _geneval,
@@ -169,6 +172,24 @@ def _geneval(plan: PromptSetPlan, text: str) -> Iterator[BenchmarkPrompt]:
             tags=word_tags(stated.subject, stated.object),
             stated=stated,
         )
+
+
+def _spatialgeneval(file: Path) -> Prompts:
+    """Return the prompts with their questions, tagged with their kinds of scenes."""
+    try:
+        sets = read_question_file(file)
+    except StoreError as error:
+        raise PromptError(error.message, hint=error.hint) from error
+    return tuple(
+        BenchmarkPrompt(
+            id=each.id,
+            text=each.prompt.strip(),
+            set_id=PromptSource.SPATIALGENEVAL.value,
+            tags=(each.scene,),
+            questions=each,
+        )
+        for each in sets
+    )
 
 
 def _hrs(plan: PromptSetPlan, text: str) -> Iterator[BenchmarkPrompt]:

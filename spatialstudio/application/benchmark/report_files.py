@@ -11,6 +11,7 @@ from spatialstudio.domain.benchmark import OutcomeCounts, PairCounts
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.interval import Interval
 from spatialstudio.science.benchmark.figures import Comparison, Rates
+from spatialstudio.science.metrics.choice_questions import ACCURACIES, CHOICES, COST
 from spatialstudio.science.statistics.intervals import share_interval
 
 HEADER = ("method", "group", "name", "figure", "value", "low", "high", "n")
@@ -196,6 +197,7 @@ def report_html(
         "<p>Intervals cover 95 %: Wilson's for shares, a bootstrap of prompts for means and "
         "differences. Rates over all count abstentions and errors as not passed.</p>",
         _html_table("Methods", _main_rows(reports)),
+        _html_choices(reports),
         *(_html_bars(report) for report in reports),
         _html_table("Best of N pictures", _scaling_rows(reports)),
         _html_table("Every two methods", _comparison_rows(comparisons)) if comparisons else "",
@@ -228,6 +230,39 @@ def _main_rows(reports: Sequence[MethodReport]) -> list[Line]:
         )
     known = [column for column in zip(*rows, strict=True) if set(column[1:]) != {None}]
     return [*zip(*known, strict=True)]
+
+
+def _html_choices(reports: Sequence[MethodReport]) -> str:
+    """Return accuracies by sub-domain and costs of multiple-choice questions; empty without."""
+    asked = [each for each in reports if ACCURACIES in each.metrics]
+    if not asked:
+        return ""
+    names = {
+        group: dict.fromkeys(name for each in asked for name in each.metrics.get(group, ()))
+        for group in (ACCURACIES, COST)
+    }
+    counts = ("pictures", "unanswered_pictures")
+    rows: list[Line] = [
+        (
+            "Method",
+            *names[ACCURACIES],
+            *(name.replace("_", " ") for name in (*counts, *names[COST])),
+        )
+    ]
+    for each in asked:
+        shares, costs = each.metrics[ACCURACIES], each.metrics.get(COST, {})
+        rows.append(
+            (
+                each.name,
+                *map(shares.get, names[ACCURACIES]),
+                *(each.metrics[CHOICES][name] for name in counts),
+                *map(costs.get, names[COST]),
+            )
+        )
+    rules = "".join(
+        f"<p>{escape(each.name)}: {escape(each.metrics[CHOICES]['rule'])}.</p>" for each in asked
+    )
+    return _html_table("Multiple-choice questions by sub-domain", rows) + rules
 
 
 def _scaling_rows(reports: Sequence[MethodReport]) -> list[Line]:

@@ -20,10 +20,11 @@ from typing import Any
 
 from spatialstudio.domain.benchmark_plan import BenchmarkPrompt, StatedRelation
 from spatialstudio.domain.benchmark_ports import BenchmarkFiles, Record
-from spatialstudio.domain.errors import ErrorReport, StoreError, TargetExists
+from spatialstudio.domain.errors import ErrorReport, SettingsError, StoreError, TargetExists
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.safe_files import MEBIBYTE, is_path_component, parse_limited, read_regular
 from spatialstudio.domain.scene import relation_types
+from spatialstudio.science.questions.spatialgeneval import read_set, set_row
 
 PLAN_FILE = "plan.toml"
 PROMPTS_FILE = "prompts.jsonl"
@@ -90,6 +91,7 @@ class ResultStore:
         Raises:
             TargetExists: Another plan is stored, and ``overwrite`` is False.
             StoreError: The folder cannot be written.
+            SettingsError: The prompts and their questions are too large.
         """
         content = text.encode()
         if self.plan_file.exists() and not overwrite:
@@ -97,6 +99,11 @@ class ResultStore:
                 raise TargetExists([self.plan_file])
             return
         lines = "".join(json.dumps(_prompt_line(prompt)) + "\n" for prompt in prompts)
+        if len(lines) > LARGEST_PROMPTS_BYTES:
+            raise SettingsError(
+                f"The prompts of the plan are larger than {LARGEST_PROMPTS_BYTES // MEBIBYTE} MB.",
+                hint="Draw a sample.",
+            )
         self.files.write(self.folder / PROMPTS_FILE, lines.encode())
         self.files.write(self.plan_file, content)
 
@@ -247,6 +254,7 @@ def _prompt_line(prompt: BenchmarkPrompt) -> Record:
         "counterpart": prompt.counterpart_id,
         "tags": list(prompt.tags),
         **dict(_stated_fields(prompt.stated)),
+        **({} if prompt.questions is None else {"questions": set_row(prompt.questions)}),
     }
 
 
@@ -269,4 +277,5 @@ def _prompt_of(line: Mapping[str, Any]) -> BenchmarkPrompt:
         counterpart_id=str(line["counterpart"]),
         tags=tuple(map(str, line["tags"])),
         stated=stated,
+        questions=read_set(line["questions"]) if "questions" in line else None,
     )

@@ -45,11 +45,17 @@ from spatialstudio.domain.generation import (
     GenerationRequest,
     GenerationStarted,
 )
+from spatialstudio.domain.multiple_choice import AskSettings
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import Evaluation
 from spatialstudio.science.checker.decide import decide_again
+from spatialstudio.science.metrics.choice_questions import (
+    CHOICES,
+    PERCEPTION_RULES,
+    answers_by_perception,
+)
 
 SMOKE_ITEMS = 2
 POLL_S = 0.5
@@ -157,8 +163,9 @@ class ItemFiles:
 
     def judge_id(self, job: GenerateJob) -> str:
         """Return the name of the verdicts of a job's judge set under the plan's settings."""
-        answerer = self.opened.plan.choice_answerer
-        answered = [answerer] if answerer else []
+        plan = self.opened.plan
+        usual = ("", AskSettings())
+        answered = [each for each in (plan.choice_answerer, plan.asking) if each not in usual]
         return key_of([job.judges, self.opened.checker, self.metrics.names, *answered])[:12]
 
     def missing(self, item: PlannedItem) -> tuple[JudgePlan, ...]:
@@ -476,10 +483,22 @@ class BenchmarkRunner:
         self, item: PlannedItem, job: GenerateJob, evaluation: Evaluation, record: Record
     ) -> None:
         judged = judged_record(item, evaluation, self._items.metrics, self._store.files)
-        if self._ask is not None:
-            answers = self._ask(item, str(record["picture"]), self)
-            judged = {**judged, "row": {**judged["row"], **answers}}
+        answers = self._answers(item, evaluation, str(record["picture"]))
+        judged = {**judged, "row": {**judged["row"], **answers}}
         self._store.add_judged(item.key, self._items.judge_id(job), judged)
+
+    def _answers(
+        self, item: PlannedItem, evaluation: Evaluation, picture: str
+    ) -> Mapping[str, Any]:
+        """Return the answers to multiple-choice questions, unless the metrics gave them."""
+        questions = item.prompt.questions
+        if self._ask is not None:
+            return self._ask(item, picture, self)
+        if questions is None or item.request is None or CHOICES not in self._items.metrics.rules:
+            return {}
+        leaves_out = self._items.opened.plan.asking.rules.leaves_out_defects
+        rules = replace(PERCEPTION_RULES, leaves_out_defects=leaves_out)
+        return answers_by_perception(questions, item.request.scene, evaluation, rules)
 
     def _under_checker(self, request: GenerationRequest, evaluation: Evaluation) -> Evaluation:
         checker = self._items.opened.checker

@@ -76,6 +76,7 @@ class Questions:
         self._judges = judges
         self._shows_stickers = shows_stickers
         self._cache = cache
+        self._journals: dict[str, ReplyJournal] = {}
 
     def answerer(self, choice: JudgeSetChoice, pictures: Path) -> ChoiceAnswerer:
         """Return an answerer of multiple-choice questions.
@@ -239,10 +240,12 @@ class Questions:
         """Return the cached replies of a model; None if there is no cache, or it is damaged."""
         if self._cache is None or not model_key:
             return None
-        name = sha256(model_key.encode()).hexdigest()
-        with suppress(StoreError):
-            return ReplyJournal(self._cache / CACHE_FOLDER / f"{name}.jsonl")
-        return None
+        if model_key not in self._journals:
+            name = sha256(model_key.encode()).hexdigest()
+            with suppress(StoreError):
+                path = self._cache / CACHE_FOLDER / f"{name}.jsonl"
+                self._journals[model_key] = ReplyJournal(path)
+        return self._journals.get(model_key)
 
 
 def _lines_of(sets: Sequence[QuestionSet]) -> bytes:

@@ -1,9 +1,9 @@
 """Multiple-choice questions on the prompt as a metric, answered from the perception.
 
-The questions are those of the prompt's scene (``prompt_questions``): counts, colours and places.
-A question that the perception cannot tell counts as not right. A picture that could not be
-evaluated counts 0; one whose prompt gives no question is left out. Ours; answers of vision-language
-models are those of ``questions ask``.
+The questions are those of the prompt's scene (``prompt_questions``): counts, colours and places; a
+benchmark may bring its own. A question that the perception cannot tell counts as not right. A
+picture that could not be evaluated counts 0 in the mean; one without questions is left out. Ours;
+answers of vision-language models are those of ``questions ask``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from spatialstudio.domain.metric import Figures, Metric, Row
-from spatialstudio.domain.multiple_choice import NONE_LETTER, ChoiceQuestion
+from spatialstudio.domain.multiple_choice import (
+    LETTERS,
+    NONE_LETTER,
+    ChoiceQuestion,
+    QuestionSet,
+    VotedSet,
+    VoteRules,
+)
 from spatialstudio.domain.scene import ObjectMention, SceneGraph
 from spatialstudio.domain.verdict import Evaluation, Instance
 from spatialstudio.science.checker.instances import (
@@ -25,36 +32,73 @@ from spatialstudio.science.checker.instances import (
 from spatialstudio.science.questions.choice_answers import ShownObjects, answer
 from spatialstudio.science.questions.perception_answers import CannotTellError
 from spatialstudio.science.questions.prompt_questions import questions_of_prompt
+from spatialstudio.science.questions.spatialgeneval import choice_figures, count_votes
 
 CHOICES = "choices"
+ACCURACIES, COST = "choice_accuracies", "choice_cost"
+"""Further figures: accuracy by sub-domain, and what all answers cost."""
+PERCEPTION_RULES = VoteRules(rollouts=1, attempts=1, votes=1)
+BY_PERCEPTION = "answered by the perception; what it cannot tell counts as wrong"
 
 
 def _of_picture(scene: SceneGraph, evaluation: Evaluation, _: object) -> Mapping[str, Any]:
     made = questions_of_prompt(scene, ()).questions
+    return answers_by_perception(made, scene, evaluation, PERCEPTION_RULES)
+
+
+def answers_by_perception(
+    questions: QuestionSet, scene: SceneGraph, evaluation: Evaluation, rules: VoteRules
+) -> Mapping[str, Any]:
+    """Return the items of a picture whose questions the perception answers once.
+
+    Args:
+        questions: The questions.
+        scene: The scene whose objects were looked for.
+        evaluation: The evaluation of the picture.
+        rules: How an answer counts; one rollout.
+    """
     shown = _shown(scene, evaluation)
-    rows = [
-        _answered(question, name, shown)
-        for question, name in zip(made.questions, made.types, strict=True)
-    ]
-    right = [row["letter"] == row["key"] for row in rows]
-    return {
-        "choice_score": mean(map(float, right)) if right else None,
-        "choice_questions": rows,
-    }
+    stated = [_stated(question, shown) for question in questions.questions]
+    voted = count_votes(questions, [[letter for letter, _ in stated]], rules, attempts=1)
+    return choice_values(questions, voted, rules, [reason for _, reason in stated])
 
 
-def _answered(question: ChoiceQuestion, name: str, shown: ShownObjects) -> Mapping[str, Any]:
+def _stated(question: ChoiceQuestion, shown: ShownObjects) -> tuple[str, str]:
     try:
-        letter, reason = answer(question, shown)
+        return answer(question, shown)
     except CannotTellError as error:
-        letter, reason = NONE_LETTER, f"cannot tell: {error}"
-    return {
-        "sub_domain": name,
-        "question": question.text,
-        "key": question.key,
-        "letter": letter,
-        "reason": reason,
-    }
+        return NONE_LETTER, f"cannot tell: {error}"
+
+
+def choice_values(
+    questions: QuestionSet, voted: VotedSet, rules: VoteRules, reasons: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """Return the items of a picture: the share of right answers, and each question.
+
+    Args:
+        questions: Its questions.
+        voted: Its answers; without enough of them no question is right, or none counts.
+        rules: How answers count.
+        reasons: Why each was answered so; empty if unknown.
+    """
+    count = len(questions.questions)
+    is_dropped = rules.drops_incomplete and not voted.is_answered
+    right = (None,) * count if is_dropped else voted.is_right
+    chosen = voted.chosen or (NONE_LETTER,) * count
+    rows = [
+        {
+            "sub_domain": questions.types[place],
+            "question": question.text,
+            "key": question.key,
+            "letter": chosen[place] if chosen[place] in tuple(LETTERS) else NONE_LETTER,
+            "votes": "".join(voted.answers[place]) if voted.answers else "",
+            "right": right[place],
+            "reason": reasons[place] if reasons else "",
+        }
+        for place, question in enumerate(questions.questions)
+    ]
+    counted = [float(each) for each in right if each is not None]
+    return {"choice_score": mean(counted) if counted else None, "choice_questions": rows}
 
 
 def _shown(scene: SceneGraph, evaluation: Evaluation) -> ShownObjects:
@@ -102,17 +146,49 @@ def _figures(rows: Sequence[Row], _: object) -> Mapping[str, Figures]:
         for row in rows
         if row["error"] or row.get("choice_score") is not None
     ]
-    asked = [each for row in rows for each in row.get("choice_questions", ())]
+    asked = [row for row in rows if row.get("choice_questions")]
     if not asked:
         return {}
-    decided = [each for each in asked if each["letter"] != NONE_LETTER]
+    letters = [each["letter"] for row in asked for each in row["choice_questions"]]
+    figures = choice_figures([_voted(row) for row in asked], VoteRules())
+    accuracies = {
+        **figures.sub_domains,
+        "basic": figures.basic,
+        "spatial": figures.spatial,
+        "overall": figures.overall,
+    }
+    rules = dict.fromkeys(row.get("choice_protocol", BY_PERCEPTION) for row in asked)
     return {
         CHOICES: {
-            "mean": mean(scores),
-            "questions": len(asked),
-            "answered": len(decided) / len(asked),
-        }
+            **({"mean": mean(scores)} if scores else {}),
+            "questions": len(letters),
+            "answered": sum(letter != NONE_LETTER for letter in letters) / len(letters),
+            "pictures": len(asked),
+            "unanswered_pictures": figures.unanswered,
+            "rule": "; ".join(rules),
+        },
+        ACCURACIES: {name: value for name, value in accuracies.items() if value is not None},
+        COST: _cost([row["choice_cost"] for row in asked if "choice_cost" in row]),
     }
+
+
+def _voted(row: Row) -> VotedSet:
+    """Return the votes of a row; rows of earlier versions hold one letter per question."""
+    listed = row["choice_questions"]
+    answers = tuple(tuple(each.get("votes", each["letter"])) for each in listed)
+    return VotedSet(
+        id="",
+        answers=answers if all(answers) else (),
+        chosen=tuple(each["letter"] for each in listed),
+        is_right=tuple(each.get("right", each["letter"] == each["key"]) for each in listed),
+        attempts=0,
+        types=tuple(each["sub_domain"] for each in listed),
+    )
+
+
+def _cost(costs: Sequence[Mapping[str, float]]) -> Figures:
+    """Return the sums of what the answers about pictures cost; nothing without costs."""
+    return {name: sum(each[name] for each in costs) for name in (costs[0] if costs else ())}
 
 
 METRIC = Metric(

@@ -24,6 +24,7 @@ from spatialstudio.application.benchmark.plan_file import PlanMeasures, asks_que
 from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource, new_method
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.multiple_choice import SHUFFLED
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column, grow, push_button, row
@@ -51,7 +52,18 @@ def set_titles() -> dict[PromptSource, str]:
         PromptSource.COMPBENCH: tr("T2I-CompBench, your file"),
         PromptSource.GENEVAL: tr("GenEval position, your file"),
         PromptSource.HRS: tr("HRS-Bench, your file"),
+        PromptSource.SPATIALGENEVAL: tr("SpatialGenEval, your file"),
         PromptSource.LIST: tr("A list: text, CSV or JSON Lines"),
+    }
+
+
+def protocol_titles() -> dict[str, str]:
+    """Return the titles of the ways to ask multiple-choice questions."""
+    return {
+        SHUFFLED: tr("options shuffled"),
+        "published": tr("as published"),
+        "single": tr("each question alone"),
+        "blind": tr("without the picture"),
     }
 
 
@@ -178,6 +190,8 @@ class PlanDialog(TitledDialog):
         self._metrics.setToolTip(tr("Without a choice, all are computed"))
         self._answerer = _box(tr("Answerer"), choices.answerers)
         self._answerer.setToolTip(tr("Answers the questions of the metric Multiple choice"))
+        self._protocol = _box(tr("Protocol"), tuple(protocol_titles().items()))
+        self._protocol.setToolTip(tr("How a server or a model is asked the questions"))
 
     def _make_run_fields(self) -> None:
         """Make the fields of what is no part of the plan: extent and engines."""
@@ -224,6 +238,7 @@ class PlanDialog(TitledDialog):
             (tr("Judge sets"), self._judges),
             (tr("Metrics"), self._metrics),
             (tr("Answerer"), self._answerer),
+            (tr("Protocol"), self._protocol),
             (tr("Draw"), self._extent),
             (tr("Engines"), row(self._executor, grow(self._address), gap=0.4)),
             (tr("Folder"), row(grow(self._folder), self._folder_button(), gap=0.4)),
@@ -258,7 +273,7 @@ class PlanDialog(TitledDialog):
         self._name.textEdited.connect(self._follow_name)
         for line in (self._file, self._seeds):
             line.textEdited.connect(self._write)
-        for box in (self._set, self._model, self._answerer):
+        for box in (self._set, self._model, self._answerer, self._protocol):
             box.currentIndexChanged.connect(self._write)
         self._sample.valueChanged.connect(self._write)
         for checks in (self._methods, self._judges, self._metrics):
@@ -283,8 +298,11 @@ class PlanDialog(TitledDialog):
         metrics = tuple(_checked(self._metrics))
         asks = asks_questions(metrics)
         self._answerer.setEnabled(asks)
+        self._protocol.setEnabled(asks and self._answerer.currentIndex() > 0)
         measures = PlanMeasures(
-            metrics=metrics, choice_answerer=self._answerer.currentData() if asks else ""
+            metrics=metrics,
+            choice_answerer=self._answerer.currentData() if asks else "",
+            protocol=self._protocol.currentData(),
         )
         name, seeds = self._name.text().strip(), self._seeds.text().strip()
         judges = _checked(self._judges)

@@ -19,6 +19,7 @@ from spatialstudio.domain.benchmark_plan import (
     new_method,
 )
 from spatialstudio.domain.errors import SettingsError
+from spatialstudio.domain.multiple_choice import PUBLISHED_ASKING, AskSettings
 from spatialstudio.domain.refinement import REFINE_PUBLISHED, UpdateOrder
 from spatialstudio.domain.run_settings import Preset
 from spatialstudio.domain.scene import LoraUse
@@ -60,7 +61,9 @@ PATH = Path("/plans/methods.toml")
 
 
 def test_a_new_plan_names_metrics_and_an_answerer():
-    measures = PlanMeasures(metrics=("visor", "choices"), choice_answerer="vision-model")
+    measures = PlanMeasures(
+        metrics=("visor", "choices"), choice_answerer="vision-model", protocol="published"
+    )
     sets = [PromptSetPlan(source=PromptSource.CONTRAST)]
     methods = [MethodPlan(name="plain", guidance="none")]
 
@@ -69,7 +72,9 @@ def test_a_new_plan_names_metrics_and_an_answerer():
 
     assert made.metrics == ("visor", "choices")
     assert made.choice_answerer == "vision-model"
+    assert made.asking == PUBLISHED_ASKING
     assert (usual.metrics, usual.choice_answerer) == ((), "")
+    assert usual.asking == AskSettings()
 
 
 def test_the_answerer_perception_is_the_default():

@@ -1,6 +1,7 @@
 """Prompt sets of plans."""
 
 import hashlib
+import json
 from itertools import combinations
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from spatialstudio.adapters.storage.records.spatialbench_uc import read_objects
 from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
 from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource
 from spatialstudio.domain.errors import PromptError, SettingsError
+from spatialstudio.domain.multiple_choice import SUB_DOMAINS
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.scene import ABOVE, LEFT_OF, RIGHT_OF, Prompt
 from spatialstudio.science.benchmark.prompts import contrast_prompts, draw_prompts, visor_prompts
+from tests.science.questions.choice_sets import KEYS, line
 
 RELEASE_SHA256 = "e13c0ed8f962acb7fed702c689e384184759f17317373bce0ef633667c244d8d"
 """Of prompts.jsonl of SpatialBench-UC v1.0.1."""
@@ -71,6 +74,19 @@ def test_a_sample_keeps_the_order_and_depends_on_its_seed():
 def test_a_sample_larger_than_its_set_is_refused():
     with pytest.raises(SettingsError, match="200 prompts"):
         read(source=PromptSource.SPATIALBENCH_UC, sample=201)
+
+
+def test_prompts_of_spatialgeneval_keep_their_questions_and_scenes(tmp_path):
+    file = tmp_path / "data.jsonl"
+    lines = [line(1, prompt=" a dog "), line(2, question_type=["Object"] * 10, scene="Street")]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    first, second = read(source=PromptSource.SPATIALGENEVAL, file=file)
+
+    assert (first.id, first.text, first.tags) == ("000001", "a dog", ("Library",))
+    assert first.questions.types == SUB_DOMAINS
+    assert second.questions.types == ("Object",) * 10
+    assert "".join(each.key for each in second.questions.questions) == KEYS
+    assert second.tags == ("Street",)
 
 
 def test_compbench_lists_one_prompt_per_line():

@@ -10,6 +10,7 @@ from spatialstudio.application.benchmark.check_plan import check_plan
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor
 from spatialstudio.application.benchmark.plan_file import parse_plan
 from spatialstudio.domain.benchmark_plan import PromptSource
+from spatialstudio.domain.multiple_choice import PROTOCOLS
 from spatialstudio.domain.refinement import REFINE_RECOMMENDED
 from spatialstudio.ui.benchmark import commands
 from spatialstudio.ui.benchmark.benchmark_presenter import plan_in_words
@@ -69,6 +70,18 @@ def test_metrics_and_the_answerer_of_questions_are_chosen(dialog):
     dialog._metrics.item(1).setCheckState(Qt.CheckState.Checked)
     assert plan(dialog).metrics == ("visor", "choices")
     assert plan(dialog).choice_answerer == "vision-model"
+
+
+def test_spatialgeneval_is_asked_by_a_protocol(dialog, qtbot):
+    dialog._set.setCurrentIndex(dialog._set.findData(PromptSource.SPATIALGENEVAL.value))
+    qtbot.keyClicks(dialog._file, "/my/data.jsonl")
+    assert not dialog._protocol.isEnabled()
+    dialog._answerer.setCurrentIndex(1)
+    assert dialog._protocol.isEnabled()
+    for name, asking in PROTOCOLS.items():
+        dialog._protocol.setCurrentIndex(dialog._protocol.findData(name))
+        assert plan(dialog).asking == asking
+    assert plan(dialog).prompts[0].file == Path("/my/data.jsonl")
 
 
 def test_the_folder_follows_the_name_as_one_part_of_a_path(dialog, qtbot):
