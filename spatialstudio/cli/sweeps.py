@@ -26,7 +26,7 @@ from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import complain, show_progress
 from spatialstudio.cli.studies import add_table_options, check_plot, show_study
 from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource
-from spatialstudio.domain.derived_requests import is_search
+from spatialstudio.domain.derived_requests import drawn_settings, is_search
 from spatialstudio.domain.errors import (
     Cancelled,
     ErrorReport,
@@ -34,7 +34,7 @@ from spatialstudio.domain.errors import (
     SettingsError,
     StudioError,
 )
-from spatialstudio.domain.generation import GenerationRequest, ModelRef, RequestId
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.resources import resources_folder
 from spatialstudio.domain.sweep import SweepCell, SweepField, SweepId, SweepPoint
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
@@ -253,9 +253,3 @@ def _path_of(
 ) -> Path | None:
     wanted = drawn_settings(request)
     return next((path for settings, path in stored if settings == wanted), None)
-
-
-def drawn_settings(request: GenerationRequest) -> GenerationRequest:
-    """Return a request without what does not change the picture: ids, revision and sweep."""
-    model = ModelRef(id=request.model.id)
-    return replace(request, id=RequestId(""), parent_run_id="", sweep=None, model=model)

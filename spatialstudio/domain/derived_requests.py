@@ -1,4 +1,4 @@
-"""Requests made from a request: its baseline, its best candidate, and with savings applied."""
+"""Requests made from a request, such as its baseline, and comparison of their settings."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,6 +8,7 @@ from spatialstudio.domain.generation import (
     CandidateScore,
     GenerationRequest,
     GuidanceSettings,
+    ModelRef,
     NoiseSearch,
     RequestId,
 )
@@ -28,6 +29,20 @@ def has_baseline(request: GenerationRequest) -> bool:
     """Return True if guidance or steering is expected to change the image."""
     used = with_savings(request)
     return used.sampling.guidance.is_on or used.steering.is_on
+
+
+def is_baseline_of(plain: GenerationRequest, request: GenerationRequest) -> bool:
+    """Return True if a request generates the baseline of another one."""
+    if has_baseline(plain) or is_search(plain):
+        return False
+    own, wanted = (unguided(each, each.id) for each in (plain, request))
+    return drawn_settings(own) == drawn_settings(wanted)
+
+
+def drawn_settings(request: GenerationRequest) -> GenerationRequest:
+    """Return a request without what does not change the picture: ids, revision and sweep."""
+    model = ModelRef(id=request.model.id)
+    return replace(request, id=RequestId(""), parent_run_id="", sweep=None, model=model)
 
 
 def candidate_count(request: GenerationRequest) -> int:

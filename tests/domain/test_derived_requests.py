@@ -2,7 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from spatialstudio.domain.derived_requests import best_request, unguided, with_savings
+from spatialstudio.domain.derived_requests import (
+    best_request,
+    is_baseline_of,
+    unguided,
+    with_savings,
+)
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import (
     CandidateScore,
@@ -15,6 +20,8 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.run_settings import with_values
 from tests.fakes import scene_of
 
+PSG = GuidanceSettings(method_id="psg", strength=5)
+
 
 @pytest.fixture
 def request_with_guidance():
@@ -23,7 +30,7 @@ def request_with_guidance():
         scene=scene_of(),
         backend_id="fake",
         model=ModelRef(id="fake"),
-        sampling=SamplingSettings(seed=7, guidance=GuidanceSettings(method_id="psg", strength=5)),
+        sampling=SamplingSettings(seed=7, guidance=PSG),
     )
 
 
@@ -35,6 +42,16 @@ def test_the_baseline_differs_only_in_guidance(request_with_guidance):
         request_with_guidance.sampling.seed,
         request_with_guidance.scene,
     )
+
+
+@pytest.mark.parametrize("change", [{"seed": 8}, {"steps": 30}, {"guidance": PSG}])
+def test_only_the_same_picture_without_guidance_is_the_baseline(request_with_guidance, change):
+    baseline = replace(unguided(request_with_guidance, "plain"), parent_run_id="earlier")
+    assert is_baseline_of(baseline, request_with_guidance)
+    assert is_baseline_of(
+        with_values(baseline, guidance=GuidanceSettings(decay=0.25)), request_with_guidance
+    )
+    assert not is_baseline_of(with_values(baseline, **change), request_with_guidance)
 
 
 def test_the_baseline_of_a_search_is_its_first_picture_unguided(request_with_guidance):

@@ -8,15 +8,17 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
 from spatialstudio.application.evaluate.recheck_run import recheck_run
 from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.derived_requests import is_baseline_of
 from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import RequestId
+from spatialstudio.domain.generation import GenerationRequest, RequestId
 from spatialstudio.domain.library import (
     Condition,
     Deletion,
@@ -459,6 +461,22 @@ class Library:
     def has_drawn(self, request_id: RequestId) -> bool:
         """Return True if the library contains the image of a request."""
         return self._runs.of_request(request_id) is not None
+
+    def baseline_of(self, request: GenerationRequest) -> Path | None:
+        """Return the newest readable image of a request's baseline, outside the trash, or None."""
+        if not self.is_looked_through:
+            self.refresh()
+        seed = Condition(field=Field.SEED, sign=Sign.HAS, wanted=(float(request.sampling.seed),))
+        prompt = Word(text=request.scene.prompt.text, is_phrase=True)
+        found = self._runs.find(Filter(conditions=(seed,), words=(prompt,)))
+        for entry in self._runs.entries(found):
+            if entry.is_missing or not entry.summary.has_settings:
+                continue
+            with suppress(StudioError):
+                record, _ = self._store.load(entry.path)
+                if is_baseline_of(record.request, request):
+                    return entry.path
+        return None
 
     def derived_from(self, run_id: str) -> tuple[LibraryEntry, ...]:
         """Return the runs that were derived from a run, outside the trash, newest first."""

@@ -22,6 +22,19 @@ class SecondRun:
         self._session = session
         self._starter = starter
 
+    def baseline_request(self) -> GenerationRequest:
+        """Return a request for the open run's seed without guidance.
+
+        Raises:
+            RequestError: The open image is imported, or its search has not finished.
+        """
+        asked, run = self._asked(), self._session.run
+        if run is not None and not run.is_over and is_search(asked):
+            raise RequestError(
+                "The noise search has not finished.", hint="Wait until it is finished."
+            )
+        return unguided(asked, new_request_id())
+
     def draw_baseline(self) -> None:
         """Generate the open run's seed without guidance, for comparison.
 
@@ -30,12 +43,7 @@ class SecondRun:
             ModelNotFound: Its model is not installed.
             StoreError: The runs folder is not writable.
         """
-        asked, run = self._asked(), self._session.run
-        if run is not None and not run.is_over and is_search(asked):
-            raise RequestError(
-                "The noise search has not finished.", hint="Wait until it is finished."
-            )
-        self._draw(unguided(asked, new_request_id()))
+        self._draw(self.baseline_request())
 
     def draw_next_seed(self) -> None:
         """Generate the seed after those of both runs with the same settings, for comparison.

@@ -46,7 +46,7 @@ ALL_STEPS = _replay("all_steps", text="Show all steps", keys="Alt+0", scope=Scop
 SECOND_BASELINE = _replay(
     "beside_baseline",
     text="Compare with the baseline",
-    tip="Generate the same seed without guidance and align its steps",
+    tip="Show the same seed without guidance on the same steps; it is generated if none is stored",
     starts_group=True,
 )
 SECOND_SEED = _replay(

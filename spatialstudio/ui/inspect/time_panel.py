@@ -17,6 +17,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.file_reading import Subject
@@ -78,6 +79,7 @@ class TimePanel(Panel):
         super().__init__()
         self._studio = context.studio
         self._reading = context.reading
+        self._toasts = context.toasts
         self._session = context.studio.session  # Qt holds a plain Python receiver weakly
         self._actions = context.actions
         self._stage = context.stage
@@ -149,7 +151,7 @@ class TimePanel(Panel):
     def _bind_second(self, actions: Actions) -> None:
         second = self._studio.second
         set_second = self._set_second
-        actions.bind(replay_commands.SECOND_BASELINE, partial(set_second, second.draw_baseline))
+        actions.bind(replay_commands.SECOND_BASELINE, partial(set_second, self._find_baseline))
         actions.bind(replay_commands.SECOND_SEED, partial(set_second, second.draw_next_seed))
         actions.bind(replay_commands.SECOND_RUN, self._choose_second)
         actions.bind(replay_commands.SECOND_NONE, second.put_away)
@@ -197,6 +199,30 @@ class TimePanel(Panel):
             do()
         except StudioError as error:
             self.problem_met.emit(report_on(error, tr("Opening the second run")))
+
+    def _find_baseline(self) -> None:
+        """Show the stored baseline of the open run; without one it is generated."""
+        request = self._studio.second.baseline_request()
+        self._reading.read(
+            Subject.SECOND_RUN,
+            tr("Opening the baseline"),
+            partial(self._stored_baseline, request),
+            partial(self._use_baseline, self._run_id),
+            self.problem_met.emit,
+        )
+
+    def _stored_baseline(self, request: GenerationRequest) -> OpenRun | None:
+        path = self._studio.library.baseline_of(request)
+        return None if path is None else self._studio.read_run(path)
+
+    def _use_baseline(self, run_id: str, baseline: OpenRun | None) -> None:
+        if run_id != self._run_id:
+            return  # another run was opened meanwhile
+        if baseline is None:
+            self._studio.second.draw_baseline()
+        else:
+            self._studio.second.show(baseline)
+            self._toasts.tell(tr("The stored baseline is shown; nothing is generated."))
 
     def _choose_second(self) -> None:
         kinds = f"{tr('Runs')} (*.strace *.png)"

@@ -12,6 +12,7 @@ from spatialstudio.application.gallery.library import (
     Library,
     LibraryChanged,
 )
+from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.storage.library.conftest import keep, scene
@@ -73,3 +74,17 @@ def test_a_picture_is_read_and_a_missing_one_is_none(library, picture):
     assert library.picture(picture).shape == (8, 8, 3)
     picture.unlink()
     assert library.picture(picture) is None
+
+
+def test_the_baseline_of_a_request_is_found_while_its_files_are_readable(library, runs, picture):
+    asked = RunFiles().load(picture)[0].request
+    assert library.baseline_of(asked) is None
+    plain = keep(
+        runs.root / "plain", 1, Outcome.PASS, 0.5, asked.scene, guidance=GuidanceSettings()
+    )
+    keep(runs.root / "other", 2, Outcome.PASS, 0.5, asked.scene, guidance=GuidanceSettings())
+    runs.refresh()
+    assert library.baseline_of(asked) == plain
+    plain.with_suffix(".strace").write_bytes(b"")
+    plain.write_bytes(b"")
+    assert library.baseline_of(asked) is None

@@ -98,6 +98,7 @@ def test_another_run_has_no_range_yet(qtbot, alone, studio, engine):
 
 def test_the_baseline_can_be_drawn_afterwards(qtbot, alone, window, studio, engine):
     window.context.actions[replay_commands.SECOND_BASELINE].trigger()
+    qtbot.waitUntil(lambda: len(engine.jobs) == 1)
     (job,) = engine.jobs
     assert job.request.sampling.guidance.method_id == UNGUIDED
     engine.play(job)
@@ -105,6 +106,20 @@ def test_the_baseline_can_be_drawn_afterwards(qtbot, alone, window, studio, engi
     qtbot.waitUntil(lanes.isEnabled)
     lanes.trigger()
     assert not window.context.actions[replay_commands.LANES_TOGETHER].isChecked()
+
+
+def test_a_stored_baseline_is_shown_and_not_drawn_again(qtbot, alone, window, studio, engine):
+    baseline = window.context.actions[replay_commands.SECOND_BASELINE]
+    baseline.trigger()
+    qtbot.waitUntil(lambda: len(engine.jobs) == 1)
+    engine.play(engine.jobs.pop())
+    qtbot.waitUntil(lambda: studio.session.baseline.path is not None)
+    stored = studio.session.baseline.path
+    studio.second.put_away()
+    baseline.trigger()
+    qtbot.waitUntil(lambda: studio.session.baseline is not None)
+    assert (studio.session.baseline.path, engine.jobs) == (stored, [])
+    assert "stored baseline" in window.context.toasts.earlier[-1].message
 
 
 def test_a_run_dropped_on_the_strip_becomes_the_second_run(qtbot, alone, studio, tmp_path):
