@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtWidgets import QDockWidget, QToolButton
+from PySide6.QtWidgets import QDockWidget, QLabel, QToolButton
 
 from spatialstudio.ui.compose.widgets.relation_chip import RelationChip
 from spatialstudio.ui.framework import commands as framework_commands
@@ -23,6 +23,11 @@ def visible(window):
 
 def planned(workspace):
     return {plan.id for plan in workspace.docks}
+
+
+def foot(window):
+    labels = window.statusBar().findChildren(QLabel)
+    return next(label.text() for label in labels if label.text().startswith("Ready. "))
 
 
 @pytest.fixture
@@ -67,6 +72,13 @@ def test_the_last_workspace_with_its_floating_dock_is_open_at_the_next_start(win
     again = another()
     assert visible(again) == planned(INSPECT)
     assert again.findChild(QDockWidget, "verdict").isFloating()
+
+
+def test_the_foot_asks_for_a_prompt_only_where_there_is_one(qtbot, window):
+    for workspace in WORKSPACES:
+        window.use_workspace(workspace)
+        has_prompt = "prompt" in planned(workspace)
+        qtbot.waitUntil(lambda wanted=has_prompt: ("prompt" in foot(window)) is wanted)
 
 
 def test_layers_are_remembered_by_workspace(qtbot, window):

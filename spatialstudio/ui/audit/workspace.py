@@ -87,4 +87,5 @@ AUDIT = Workspace(
     docks=(SESSION, AGREEMENT, RISK, CALIBRATION),
     tools=(NEW,),
     make_centre=make_centre,
+    ready="Ready. Begin an audit, or continue a session.",
 )

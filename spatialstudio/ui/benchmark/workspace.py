@@ -74,4 +74,5 @@ BENCHMARK = Workspace(
     docks=(RUN, RATES, PAIRS, RACE),
     tools=(commands.NEW, commands.EXPORT),
     make_centre=make_cells,
+    ready="Ready. Plan a benchmark, or open one.",
 )

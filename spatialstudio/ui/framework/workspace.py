@@ -22,6 +22,9 @@ VERDICT_DOCK = "verdict"
 DockArea: TypeAlias = Qt.DockWidgetArea
 
 
+READY_TO_GENERATE = "Ready. Enter a prompt, then press {generate}."
+
+
 @frozen
 class DockPlan:
     """A dock: its content and default position.
@@ -66,6 +69,8 @@ class Workspace:
         layers: Initial layers of the stage; later the user's choice is kept.
         shows_words: Whether the prompt's words are shown above the picture.
         shows_ending: Whether the finished picture is shown, regardless of the picked step.
+        ready: Shown at the foot while no run is open, untranslated; {generate} stands for the keys
+            of that command.
         begins_at_prompt: Whether selecting it focuses the prompt; otherwise the centre is focused.
         make_overlays: Builds the overlays of the picture, once.
         make_centre: Builds the widget that replaces the stage, once; None for the stage itself.
@@ -80,6 +85,7 @@ class Workspace:
     layers: frozenset[Layer] = PLAIN_LAYERS
     shows_words: bool = False
     shows_ending: bool = False
+    ready: str = READY_TO_GENERATE
     begins_at_prompt: bool = False
     make_overlays: Callable[[WindowContext], tuple[StageOverlay, ...]] = lambda _context: ()
     make_centre: Callable[[WindowContext], Panel] | None = None

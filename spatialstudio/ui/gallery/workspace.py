@@ -88,5 +88,6 @@ GALLERY = Workspace(
     docks=(SEARCHES, DETAILS, METRIC_TABLE),
     tools=(COMPARE, EXPORT),
     make_centre=make_grid,
+    ready="Ready. Select a run to open, compare or export it.",
     prepare=(*map(attrgetter, FILES), load_grid),
 )

@@ -14,6 +14,7 @@ from spatialstudio.application.session import (
 )
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
+from spatialstudio.ui.framework.workspace import READY_TO_GENERATE
 from spatialstudio.ui.inspect.trace_presenter import progress_of
 from spatialstudio.ui.run import commands as commands
 from spatialstudio.ui.widgets.builders import column
@@ -41,6 +42,7 @@ class ProgressPanel(Panel):
         self._frames = VisibleFrameClock(self._draw, self)
         self._now = clock
         self._last_report = clock()
+        self._ready = tr(READY_TO_GENERATE)
         self._pulse = QTimer(self, interval=PULSE_MS)
         self._pulse.timeout.connect(self._frames.request)
         column(self._bar, within=self)
@@ -54,6 +56,11 @@ class ProgressPanel(Panel):
                 self._last_report = self._now()
                 self._frames.request()
 
+    def show_ready(self, message: str) -> None:
+        """Set the message without a run; {generate} stands for the keys of that command."""
+        self._ready = message
+        self._frames.request()
+
     def _draw(self) -> None:
         queue, session = self._studio.queue, self._studio.session
         shown = queue.running
@@ -63,8 +70,7 @@ class ProgressPanel(Panel):
             waiting = message.format(count=len(queue.waiting), **self._keys())
             self._bar.show_progress(Progress(message=waiting))
         elif run is None:
-            ready = tr("Ready. Enter a prompt, then press {generate}.").format(**self._keys())
-            self._bar.show_progress(Progress(message=ready))
+            self._bar.show_progress(Progress(message=self._ready.format(**self._keys())))
         else:
             progress = self._progress(run, baseline)
             self._bar.show_progress(progress)

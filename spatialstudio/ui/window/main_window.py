@@ -167,6 +167,7 @@ class MainWindow(QMainWindow):
         self._dock_layout.put_up(workspace, settings.density)
         self._centre.setCurrentWidget(self._centre_of(workspace))
         self._bar.show_workspace(workspace)
+        self._progress.show_ready(tr(workspace.ready))
         self.context.actions[framework_commands.STAGE_ONLY].setChecked(False)
         stage.show_layers(self._layers[workspace.id])
         stage.show_overlays(self._overlays[workspace.id])
@@ -305,13 +306,13 @@ class MainWindow(QMainWindow):
         self._centre.addWidget(self.stage)
         self._centres: dict[str, Panel] = {}
         self._toasts = ToastStack(context.theme, self._centre)
-        progress = ProgressPanel(context)
+        self._progress = ProgressPanel(context)
         self.statusBar().setSizeGripEnabled(False)
-        self.statusBar().addWidget(progress, 1)
+        self.statusBar().addWidget(self._progress, 1)
         readout = ReadoutPanel(context)
         self.statusBar().addPermanentWidget(readout)
         self._bar = WindowBar(self, context.actions, self._dock_layout, self._workspaces)
-        for panel in (self.stage, self.words, self.sketch, progress, readout):
+        for panel in (self.stage, self.words, self.sketch, self._progress, readout):
             self.serve(panel)
         self._connect()
         self._commands = WindowCommands(self, context, self._appearance)

@@ -72,6 +72,7 @@ INSPECT = Workspace(
     docks=(MAPS, VERDICT, GRAPH, TIME, LAYER_STEPS, SELF_ATTENTION, NUMBERS, BOARD),
     layers=frozenset({Layer.PICTURE, Layer.MAPS, Layer.MARGINALS}),
     shows_words=True,
+    ready="Ready. Generate a picture, or open a run.",
 )
 
 EVALUATE = Workspace(
