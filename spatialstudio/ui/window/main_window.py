@@ -191,6 +191,16 @@ class MainWindow(QMainWindow):
         self.hide_docks(False)
         self.context.actions[framework_commands.STAGE_ONLY].setChecked(False)
         focus_part(self._dock_layout.bring_up(plan))
+        if not plan.in_simple and self.context.settings.density is Density.SIMPLE:
+            self.context.toasts.offer(
+                tr("The simple window hides the dock {title}.").format(title=tr(plan.title)),
+                tr(framework_commands.ALL_CONTROLS.text),
+                partial(self._show_all_with, plan),
+            )
+
+    def _show_all_with(self, plan: DockPlan) -> None:
+        self.use_density(Density.FULL)
+        self.show_dock(plan)
 
     def put_docks_back(self) -> None:
         """Reset the docks of all workspaces to the default layout."""

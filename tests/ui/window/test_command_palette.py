@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QTreeView
+from PySide6.QtWidgets import QDockWidget, QLineEdit, QTreeView
 
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.framework.command import Menu
@@ -10,6 +10,7 @@ from spatialstudio.ui.gallery.commands import EXPORT
 from spatialstudio.ui.refine.assertions_panel import AssertionsPanel
 from spatialstudio.ui.window.command_palette import CommandPalette, match_rank
 from spatialstudio.ui.window.command_table import TABLE
+from spatialstudio.ui.window.workspaces import WORKSPACES
 
 
 @pytest.fixture
@@ -150,6 +151,21 @@ def test_a_dock_of_another_workspace_is_found_and_shown(qtbot, window, density):
 
     qtbot.waitUntil(lambda: not window.panel(AssertionsPanel).visibleRegion().isEmpty())
     assert window.context.settings.workspace == "evaluate"
+
+
+def test_a_dock_of_all_controls_is_shown_in_the_simple_window_with_the_switch(qtbot, window):
+    window.use_density(Density.SIMPLE)
+    (plan,) = [each for each in WORKSPACES[1].docks if each.title == "Numbers"]
+    window.show_dock(plan)
+    dock, shown = window.findChild(QDockWidget, plan.id), window.context.toasts.earlier[-1]
+    assert dock.isVisible()
+    (offer,) = shown.offers
+    offer.accept()
+    assert window.context.settings.density is Density.FULL
+    assert not dock.visibleRegion().isEmpty()
+    count = len(window.context.toasts.earlier)
+    window.show_dock(plan)
+    assert len(window.context.toasts.earlier) == count
 
 
 def test_a_hidden_dock_is_shown_from_the_palette(qtbot, window):
