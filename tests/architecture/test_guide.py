@@ -11,6 +11,7 @@ import pytest
 from spatialstudio.cli.parser import build_parser
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.window.command_table import TABLE
+from spatialstudio.ui.window.workspaces import WORKSPACES
 from tests.fakes import scene_of
 from tests.ui.scripted_engine import evaluation_of, picture_of
 
@@ -45,6 +46,14 @@ def test_every_panel_has_its_section():
     titles = set(panel_titles())
     assert len(titles) > 20
     assert titles - set(re.findall(r"^## (.+)$", page("panels.md"), re.MULTILINE)) == set()
+
+
+def test_docks_that_the_simple_window_hides_are_marked():
+    docks = [plan for workspace in WORKSPACES for plan in workspace.docks]
+    simple = {plan.title for plan in docks if plan.in_simple}
+    sections = page("panels.md").split("\n## ")
+    marked = {each.split("\n")[0] for each in sections if "*Needs All controls.*" in each}
+    assert marked == {plan.title for plan in docks} - simple
 
 
 def test_every_command_has_its_row():
