@@ -29,6 +29,8 @@ from spatialstudio.cli.options import add_command, add_judge_options, add_overwr
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.multiple_choice import (
+    ATTEMPTS_PER_ROLLOUT,
+    MOST_ROLLOUTS,
     PUBLISHED_ASKING,
     PUBLISHED_RULES,
     AnswerCost,
@@ -40,9 +42,8 @@ from spatialstudio.domain.multiple_choice import (
 from spatialstudio.science.questions.spatialgeneval import set_row
 
 NAME_WIDTH = 16
-MOST_ATTEMPTS = 1000
 MOST_SCENES = 100_000
-ROLLOUTS, VOTES, ATTEMPTS_PER_ROLLOUT = 5, 4, 5
+ROLLOUTS, VOTES = 5, 4
 DATA_HELP = "your copy of the JSON lines of SpatialGenEval, or generated questions"
 PUBLISHED_HELP = (
     "read the first character of each line, and leave out pictures without five valid rollouts, as "
@@ -264,11 +265,10 @@ def _settings(options: argparse.Namespace) -> AskSettings:
         raise SettingsError(
             f'The votes "{options.votes}" are invalid.', hint='Write them as "4/5".'
         )
-    attempts = ATTEMPTS_PER_ROLLOUT * int(rollouts)
-    if attempts > MOST_ATTEMPTS or not 0 <= (options.temperature or 0) <= 2:  # noqa: PLR2004
+    if int(rollouts) > MOST_ROLLOUTS or not 0 <= (options.temperature or 0) <= 2:  # noqa: PLR2004
         raise SettingsError(
             "The rollouts or the temperature are out of range.",
-            hint="Choose at most 200 rollouts, and a temperature from 0 to 2.",
+            hint=f"Choose at most {MOST_ROLLOUTS} rollouts, and a temperature from 0 to 2.",
         )
     base = PUBLISHED_ASKING if options.published else AskSettings()
     return replace(
@@ -276,7 +276,7 @@ def _settings(options: argparse.Namespace) -> AskSettings:
         rules=replace(
             base.rules,
             rollouts=int(rollouts),
-            attempts=attempts,
+            attempts=ATTEMPTS_PER_ROLLOUT * int(rollouts),
             votes=int(votes),
             leaves_out_defects=options.without_defects,
         ),

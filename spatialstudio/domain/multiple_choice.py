@@ -21,6 +21,10 @@ DOMAINS = {
     "Interaction": SUB_DOMAINS[8:],
 }
 
+ATTEMPTS_PER_ROLLOUT = 5
+"""Most attempts for each valid rollout that a picture needs, as published."""
+MOST_ROLLOUTS = 200
+
 COUNTING = "Counting"
 """Sub-domain of questions on numbers of objects, which the published data does not have."""
 

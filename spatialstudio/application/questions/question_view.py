@@ -1,8 +1,11 @@
 """A run of questions as it is shown: pictures, votes and reasons, accuracies and cost."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from spatialstudio.application.questions.question_folder import AskPlan, open_run
+from spatialstudio.application.questions.question_report import data_report
 from spatialstudio.application.questions.question_run import AnsweredSet
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import (
@@ -45,6 +48,10 @@ class QuestionView:
     def method(self) -> str:
         """Name of the method that drew the pictures."""
         return self.plan.method or self.plan.pictures.name
+
+    def data_report(self) -> Mapping[str, Any]:
+        """Return the biases and defects of the questions; takes seconds for a thousand pictures."""
+        return data_report([item.questions for item in self.items], self.plan.settings.rules)
 
 
 @frozen

@@ -1,9 +1,11 @@
 """The dock of multiple-choice questions: answers, accuracies, methods compared, and asking."""
 
 from collections import Counter
+from collections.abc import Mapping
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -27,6 +29,7 @@ from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.multiple_choice import AnswerCost, Price
 from spatialstudio.ui.evaluate.question_writing import QuestionWriting
 from spatialstudio.ui.evaluate.widgets.ask_form import AskChoice, AskForm
+from spatialstudio.ui.evaluate.widgets.question_biases import QuestionBiases
 from spatialstudio.ui.evaluate.widgets.radar_chart import FEWEST_AXES, RadarChart, RadarLine
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
@@ -47,8 +50,9 @@ class Shown(Enum):
 
     ANSWERS = 0
     ACCURACY = 1
-    ASK = 2
-    WRITE = 3
+    BIASES = 2
+    ASK = 3
+    WRITE = 4
 
 
 class QuestionsPanel(Panel):
@@ -64,6 +68,7 @@ class QuestionsPanel(Panel):
         self._context = context
         self._views: dict[Path, QuestionView] = {}
         self._view: QuestionView | None = None
+        self._counted: QuestionView | None = None
         self._rows: tuple[AnsweredQuestion, ...] = ()
         self._price: Price | None = None
         self._only_estimates = False
@@ -75,6 +80,7 @@ class QuestionsPanel(Panel):
             tr("Open the answers of a run, ask about pictures, or write questions."), Tone.MUTED
         )
         self._segments = self._make_segments()
+        self._biases = QuestionBiases()
         self._form = AskForm()
         self._form.show_answerers(answerers_of(context.studio))
         self._form.estimate_asked.connect(partial(self._ask, only_estimates=True))
@@ -85,6 +91,7 @@ class QuestionsPanel(Panel):
         self._pages = pages(
             self._make_answers(),
             self._make_accuracy(),
+            self._biases,
             DockRoom(self._form),
             DockRoom(self._writing),
         )
@@ -128,6 +135,7 @@ class QuestionsPanel(Panel):
         self._questions.show_rows(())
         self._details.setText("")
         self._show_accuracy(view)
+        self._count_biases()
 
     def _make_segments(self) -> Segments:
         segments = Segments(
@@ -135,6 +143,10 @@ class QuestionsPanel(Panel):
             {
                 Shown.ANSWERS: (tr("Answers"), tr("Each question with its votes and reasons")),
                 Shown.ACCURACY: (tr("Accuracy"), tr("By sub-domain and method")),
+                Shown.BIASES: (
+                    tr("Biases"),
+                    tr("Preferred letters, answers without the picture, defects of the data"),
+                ),
                 Shown.ASK: (tr("Ask"), tr("Ask an answerer about pictures")),
                 Shown.WRITE: (tr("Write"), tr("Write and edit questions on the prompt")),
             },
@@ -180,12 +192,10 @@ class QuestionsPanel(Panel):
         self._accuracies = RowTable(
             tr("Accuracy by sub-domain"), (tr("Sub-domain"), tr("Accuracy"))
         )
-        self._cost = TextLabel(tone=Tone.MUTED, small=True)
         column(
             grow(self._methods, 2),
             grow(self._radar, 4),
             grow(self._accuracies, 3),
-            self._cost,
             within=page,
             gap=0.6,
         )
@@ -195,6 +205,7 @@ class QuestionsPanel(Panel):
         assert isinstance(shown, Shown)
         self._segments.show_choice(shown)
         self._pages.setCurrentIndex(shown.value)
+        self._count_biases()
 
     def _show_prepared(self, made: AskedFolder) -> None:
         """Show the form of a run of questions about the open picture."""
@@ -254,19 +265,26 @@ class QuestionsPanel(Panel):
             **view.figures.domains,
         }
         self._accuracies.show_rows([(name, _share(value)) for name, value in figures.items()])
-        biases = view.biases
-        agreement = "–" if biases.agreement is None else f"{biases.agreement:.2f}"  # noqa: RUF001
-        words = tr(
-            "Answers that would have to move for no preference of a letter: {excess}. None: "
-            "{abstained}. Agreement of rollouts: {agreement}."
+
+    def _count_biases(self) -> None:
+        """Show the biases of the shown run; counting those of its questions may take seconds."""
+        view, is_shown = self._view, self._pages.currentIndex() == Shown.BIASES.value
+        if view is None or view is self._counted or not is_shown:
+            return
+        self._counted = view
+        words = tr("Counting keys and defects")
+        self._biases.show_state(words)
+        self._context.reading.read(
+            Subject.QUESTION_BIASES,
+            words,
+            view.data_report,
+            partial(self._show_biases, view),
+            lambda report: self._biases.show_state(report.message),
         )
-        self._cost.setText(
-            words.format(
-                excess=f"{biases.excess:.0%}",
-                abstained=f"{biases.abstained:.0%}",
-                agreement=agreement,
-            )
-        )
+
+    def _show_biases(self, view: QuestionView, data: Mapping[str, Any]) -> None:
+        leaves_out = view.plan.settings.rules.leaves_out_defects
+        self._biases.show_report(view.biases, data, leaves_out_defects=leaves_out)
 
     def _ask(self, choice: AskChoice, *, only_estimates: bool) -> None:
         self._price = choice.price

@@ -35,6 +35,7 @@ class Subject(Enum):
     METHODS = "methods"
     RACE = "race"
     QUESTIONS = "questions"
+    QUESTION_BIASES = "question biases"
     FIX = "fix"
     FIX_PICTURES = "fix pictures"
     AUDIT = "audit"

@@ -1,15 +1,22 @@
+import json
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton, QSpinBox, QToolButton
 
+from spatialstudio.application.questions.question_folder import begin_run
 from spatialstudio.application.questions.question_view import read_view
+from spatialstudio.domain.multiple_choice import PUBLISHED_ASKING, AskSettings, VoteRules
 from spatialstudio.ui.evaluate import questions_panel
 from spatialstudio.ui.evaluate.questions_panel import QuestionsPanel
 from spatialstudio.ui.evaluate.widgets.radar_chart import RadarChart
 from spatialstudio.ui.framework.bridge import Bridge
 from spatialstudio.ui.widgets.row_table import RowTable
 from tests.application.questions.answerers import FakeAnswerer, always_c, always_right
-from tests.application.questions.folders import FakeQuestions, asked_folder, plan_in
+from tests.application.questions.folders import FakeQuestions, asked_folder, plan_in, read, write
+from tests.fakes import CountingToken
+from tests.science.questions.choice_sets import KEYS, line
 
 
 @pytest.fixture
@@ -112,6 +119,88 @@ def test_asking_shows_the_cost_first_then_the_answers(qtbot, panel, answerer, tm
 def test_a_folder_without_answers_is_explained(qtbot, panel, tmp_path):
     panel.open_folder(tmp_path)
     qtbot.waitUntil(lambda: any("contains no answers" in text for text in texts(panel)))
+
+
+def box(panel, kind, name):
+    known = panel.findChildren(kind)
+    return next(
+        each for each in known if name in (each.accessibleName(), getattr(each, "text", str)())
+    )
+
+
+def chosen(panel):
+    """The settings that a run would be asked with."""
+    return panel._form._choice().settings
+
+
+def pick(qtbot, box, text):
+    """Choose an entry with the keyboard."""
+    box.setFocus()
+    while box.currentText() != text:
+        before = box.currentIndex()
+        up = before > box.findText(text)
+        qtbot.keyClick(box, Qt.Key.Key_Up if up else Qt.Key.Key_Down)
+        assert box.currentIndex() != before
+
+
+def test_the_protocol_is_ours_until_another_is_chosen(qtbot, panel):
+    panel._show_page(questions_panel.Shown.ASK)
+    assert chosen(panel) == AskSettings()
+    preset = box(panel, QComboBox, "Preset")
+    assert not preset.isVisible()
+    qtbot.mouseClick(box(panel, QToolButton, "Protocol"), Qt.MouseButton.LeftButton)
+    assert preset.isVisible()
+    box(panel, QSpinBox, "Seed").setValue(7)
+    pick(qtbot, preset, "As published")
+    assert chosen(panel) == replace(PUBLISHED_ASKING, seed=7)
+    pick(qtbot, preset, "Ours")
+    assert chosen(panel) == AskSettings(seed=7)
+
+
+def test_each_choice_of_the_protocol_is_one_of_the_settings(qtbot, panel):
+    panel._show_page(questions_panel.Shown.ASK)
+    qtbot.mouseClick(box(panel, QToolButton, "Protocol"), Qt.MouseButton.LeftButton)
+    preset = box(panel, QComboBox, "Preset")
+    for name, changed in {
+        "Shuffle the options": {"shuffles": False},
+        "Questions one by one": {"is_single": True},
+        "Leave out unanswered pictures": {"rules": VoteRules(drops_incomplete=True)},
+        "Leave out faulty questions": {"rules": VoteRules(leaves_out_defects=True)},
+        "Replies in lines": {
+            "rules": VoteRules(reads_first_character=True),
+            "is_structured": False,
+        },
+    }.items():
+        qtbot.keyClick(box(panel, QCheckBox, name), Qt.Key.Key_Space)
+        assert chosen(panel) == AskSettings(**changed)
+        assert preset.currentText() == "Own choice"
+        qtbot.keyClick(box(panel, QCheckBox, name), Qt.Key.Key_Space)
+        assert preset.currentText() == "Ours"
+    box(panel, QSpinBox, "Rollouts").setValue(3)
+    assert chosen(panel).rules == VoteRules(rollouts=3, attempts=15, votes=3)
+    qtbot.keyClick(box(panel, QCheckBox, "Without pictures"), Qt.Key.Key_Space)
+    assert chosen(panel).is_blind
+
+
+def test_biases_of_answers_and_defects_of_the_questions_are_listed(qtbot, panel, tmp_path):
+    folder = tmp_path / "run"
+    plan = plan_in(tmp_path, count=2)
+    sets = [line(1), line(2, answers=[*KEYS[:9], "F"])]
+    plan.data.write_text("".join(json.dumps(each) + "\n" for each in sets))
+    list(begin_run(folder, plan, write).ask(FakeAnswerer(always_c), read, CountingToken()))
+    view = read_view(folder)
+    panel.show_view(view)
+    panel._show_page(questions_panel.Shown.BIASES)
+    qtbot.waitUntil(lambda: table(panel, "Letters of keys and answers").isVisible())
+    letters = rows(table(panel, "Letters of keys and answers"))
+    assert letters[2][:2] == ["C", "40%"]
+    assert letters[2][3:] == ["100%", "100%"]
+    assert letters[0][3:] == ["0%", "0%"]
+    blind = rows(table(panel, "Accuracy without the picture"))
+    assert blind[2][:3] == ["always C", "40%", "40%"]
+    defects = rows(table(panel, "Defects of the questions"))
+    assert defects == [["000002", "10", "the key is not an option"]]
+    assert any("Defects: 1; these questions count." in text for text in texts(panel))
 
 
 def test_asking_needs_all_paths(panel):

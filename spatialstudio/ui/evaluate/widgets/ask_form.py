@@ -1,5 +1,6 @@
-"""The form of a run of questions: data, pictures, answerer, price."""
+"""The form of a run of questions: data, pictures, answerer, price, protocol."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -7,7 +8,9 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QWidget
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import AskSettings, Price
+from spatialstudio.ui.evaluate.widgets.ask_protocol import AskProtocol
 from spatialstudio.ui.widgets.builders import flow, grow, push_button, row, tool_button
+from spatialstudio.ui.widgets.disclosure import Disclosure
 from spatialstudio.ui.widgets.fields import PLAIN_NUMBER, ChoiceBox, DecimalBox, EditLine
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
@@ -56,7 +59,7 @@ class AskForm(QWidget):
         self._method.setAccessibleName(tr("Method"))
         self._blind = QCheckBox(tr("Without pictures"))
         self._blind.setToolTip(tr("A blind baseline: what is guessed from the questions alone"))
-        self._single = QCheckBox(tr("Questions one by one"))
+        self._protocol = AskProtocol()
         self._prices = tuple(
             DecimalBox(**PLAIN_NUMBER, decimals=2, maximum=HIGHEST_PRICE, accessibleName=name)
             for name in (tr("Price in"), tr("Price out"))
@@ -115,10 +118,10 @@ class AskForm(QWidget):
         form.addRow(tr("Answerer"), self._answerer)
         form.addRow(tr("Method"), self._method)
         form.addRow("", self._blind)
-        form.addRow("", self._single)
         for box in self._prices:
             box.setToolTip(tr("USD per million tokens of messages, then of replies; 0 if unknown"))
         form.addRow(tr("USD in, out"), row(*map(grow, self._prices), gap=0.3))
+        form.addRow(Disclosure(tr("Protocol"), self._protocol))
         form.addRow("", flow(self._estimate, self._ask, self._cancel, gap=0.4))
         form.addRow("", self._cost)
 
@@ -148,9 +151,7 @@ class AskForm(QWidget):
             answers=paths[ANSWERS],
             answerer_id=str(self._answerer.currentData()),
             method=self._method.text().strip(),
-            settings=AskSettings(
-                is_blind=self._blind.isChecked(), is_single=self._single.isChecked()
-            ),
+            settings=replace(self._protocol.settings, is_blind=self._blind.isChecked()),
             price=Price(per_million_in=cost_in, per_million_out=cost_out)
             if cost_in or cost_out
             else None,
