@@ -63,6 +63,18 @@ class DetectorError(StudioError):
     """A detector, segmenter or depth model failed."""
 
 
+class AnswererError(DetectorError):
+    """A question answerer failed.
+
+    Attributes:
+        charges: Tokens of question and answer that are charged nevertheless; 0 if unknown.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", charges: tuple[int, int] = (0, 0)) -> None:
+        super().__init__(message, hint=hint)
+        self.charges = charges
+
+
 class ImageError(StudioError):
     """An image file cannot be read, or is not an image."""
 

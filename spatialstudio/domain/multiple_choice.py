@@ -293,11 +293,11 @@ class AnswerCost:
 
     Attributes:
         replies: Number of replies, invalid ones included.
-        tokens_in: Tokens of messages and pictures.
-        tokens_out: Tokens of replies.
+        tokens_in: Tokens of messages and pictures, those of failed requests included.
+        tokens_out: Tokens of replies, those that cannot be read included.
         seconds: Time of the answerer.
         cached: Replies that were taken from the cache, at no cost.
-        failures: Requests without a reply; a server may charge for them.
+        failures: Requests without a reply; a server may charge for them without saying so.
     """
 
     replies: int = 0

@@ -41,7 +41,8 @@ class ChoiceAnswerer(Protocol):
             token: Polled while waiting.
 
         Raises:
-            DetectorError: The model is damaged or missing, or the server fails.
+            DetectorError: The model is damaged or missing.
+            AnswererError: The server fails.
             Cancelled: The token was cancelled.
         """
 

@@ -70,6 +70,7 @@ class ServerFailure(Exception):  # noqa: N818 - becomes a note, never an error
         wait_s: Delay that the server requests; None if it gives none.
         refuses_schema: Whether the server may not support structured output.
         is_refusal: Whether the model declines this question.
+        charges: Tokens of question and answer that are charged nevertheless; 0 if unknown.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class ServerFailure(Exception):  # noqa: N818 - becomes a note, never an error
         wait_s: float | None = None,
         refuses_schema: bool = False,
         is_refusal: bool = False,
+        charges: tuple[int, int] = (0, 0),
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -87,6 +89,7 @@ class ServerFailure(Exception):  # noqa: N818 - becomes a note, never an error
         self.wait_s = wait_s
         self.refuses_schema = refuses_schema
         self.is_refusal = is_refusal
+        self.charges = charges
 
 
 def read_body(body: bytes) -> ChatAnswer:
@@ -95,48 +98,50 @@ def read_body(body: bytes) -> ChatAnswer:
     Raises:
         ServerFailure: The server refuses, or the response violates the protocol.
     """
+    texts = _texts(body)
+    charges = tokens_in, tokens_out = _charges(texts)
     try:
-        pieces = list(_pieces(body))
-        choices = list(_choices(pieces))
+        choices = [choice for text in texts for choice in json.loads(text)["choices"][:1]]
+        if not choices and texts == [body]:
+            raise LookupError("no choice")
         said = [choice.get("message") or choice.get("delta") or {} for choice in choices]
         if any(part.get("refusal") for part in said):
-            raise ServerFailure("refused to answer", is_refusal=True)
+            raise ServerFailure("refused to answer", is_refusal=True, charges=charges)
         return ChatAnswer(
             text=_words_of(said),
             first_chances=next((chances for each in choices if (chances := _chances(each))), ()),
-            tokens_in=_charged(pieces, "prompt_tokens"),
-            tokens_out=_charged(pieces, "completion_tokens"),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
         )
     except _UNREADABLE as error:
-        raise ServerFailure("does not speak the chat-completions protocol") from error
+        raise ServerFailure(
+            "does not speak the chat-completions protocol", charges=charges
+        ) from error
 
 
-def _pieces(body: bytes) -> Iterator[dict[str, Any]]:
-    """Yield a response, or its chunks if it was streamed.
+def _texts(body: bytes) -> list[bytes]:
+    """Return a response, or its chunks if it was streamed.
 
     A stream may begin with comments: ": keep-alive".
     """
     events = [line for line in body.splitlines() if line.startswith(STREAM_MARK)]
-    if not events:
-        whole = json.loads(body)
-        if not whole["choices"]:
-            raise LookupError("no choice")
-        yield whole
-    for event in events:
-        data = event.removeprefix(STREAM_MARK).strip()
-        if data != STREAM_END:
-            yield json.loads(data)
+    chunks = [event.removeprefix(STREAM_MARK).strip() for event in events]
+    return [chunk for chunk in chunks if chunk != STREAM_END] if events else [body]
 
 
-def _choices(pieces: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the first choice of each piece."""
-    for piece in pieces:
-        yield from piece["choices"][:1]
+def _charges(texts: Iterable[bytes]) -> tuple[int, int]:
+    """Return the tokens of question and answer, which the last chunk of a stream states in total.
+
+    They are charged whether or not the rest can be read.
+    """
+    usages = []
+    for text in texts:
+        with suppress(*_UNREADABLE):
+            usages.append(dict(json.loads(text)["usage"]))
+    return _charged(usages, "prompt_tokens"), _charged(usages, "completion_tokens")
 
 
-def _charged(pieces: Iterable[Mapping[str, Any]], name: str) -> int:
-    """Return a number of tokens, which the last chunk of a stream states in total."""
-    usages = [usage for piece in pieces if isinstance(usage := piece.get("usage"), dict)]
+def _charged(usages: Iterable[Mapping[str, Any]], name: str) -> int:
     counts = [usage.get(name) for usage in usages]
     numbers = [count for count in counts if type(count) is int and 0 <= count <= MOST_TOKENS]
     return numbers[-1] if numbers else 0

@@ -32,7 +32,7 @@ from spatialstudio.adapters.chat.server import (
 )
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.assertion import QuestionAnswer
-from spatialstudio.domain.errors import DetectorError
+from spatialstudio.domain.errors import AnswererError, DetectorError
 from spatialstudio.domain.multiple_choice import ChoiceQuestion, ChoiceReply, Sampling
 from spatialstudio.domain.ports import CancelToken, Surroundings
 from spatialstudio.science.questions.choice_message import (
@@ -129,7 +129,8 @@ class VisionLanguageModel:
         A model that declines gives an empty reply.
 
         Raises:
-            DetectorError: No server is set up, or it fails.
+            DetectorError: No server is set up.
+            AnswererError: The server fails.
             Cancelled: The token was cancelled.
         """
         settings, count = self._chosen(), len(questions)
@@ -152,11 +153,13 @@ class VisionLanguageModel:
             answer = ChatClient(slow).ask(question, token)
         except ServerFailure as failure:
             if not failure.is_refusal:
-                raise DetectorError(
+                raise AnswererError(
                     f"The model at {settings.host} {failure.reason}.",
                     hint="Check the server, then continue: the replies so far are stored.",
+                    charges=failure.charges,
                 ) from failure
-            answer = ChatAnswer(text="")
+            tokens_in, tokens_out = failure.charges
+            answer = ChatAnswer(text="", tokens_in=tokens_in, tokens_out=tokens_out)
         return ChoiceReply(
             text=reply_lines(answer.text, count),
             tokens_in=answer.tokens_in,

@@ -10,11 +10,12 @@ asks for the missing replies only.
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.application.questions.reply_journal import Place, ReplyJournal, StoredReply
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import DetectorError, ImageError
+from spatialstudio.domain.errors import AnswererError, DetectorError, ImageError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import (
     AnswerBiases,
@@ -201,8 +202,9 @@ class QuestionRun:
         sampling = self.settings.sampling(wanted.place[1])
         try:
             reply = asking.answerer.choose(image, questions, sampling, asking.token)
-        except DetectorError:
-            self.journal.add(wanted.stored(None))
+        except DetectorError as error:
+            charges = error.charges if isinstance(error, AnswererError) else (0, 0)
+            self.journal.add(replace(wanted.stored(None), charges=charges))
             raise
         if cache is not None:
             cache.add(wanted.stored(reply))

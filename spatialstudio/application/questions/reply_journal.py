@@ -40,6 +40,7 @@ class StoredReply:
         picture: The sha256 of the picture's file; empty without a picture.
         reply: The reply; None if the request failed.
         is_cached: Whether it was taken from the cache, at no cost.
+        charges: Tokens of question and answer that a failed request cost nevertheless.
     """
 
     key: str
@@ -47,6 +48,7 @@ class StoredReply:
     picture: str
     reply: ChoiceReply | None
     is_cached: bool = False
+    charges: tuple[int, int] = (0, 0)
 
 
 class ReplyJournal:
@@ -133,7 +135,13 @@ class ReplyJournal:
 def with_reply(cost: AnswerCost, stored: StoredReply) -> AnswerCost:
     """Return a cost with one more line."""
     if stored.reply is None:
-        return replace(cost, failures=cost.failures + 1)
+        tokens_in, tokens_out = stored.charges
+        return replace(
+            cost,
+            failures=cost.failures + 1,
+            tokens_in=cost.tokens_in + tokens_in,
+            tokens_out=cost.tokens_out + tokens_out,
+        )
     if stored.is_cached:
         return replace(cost, cached=cost.cached + 1)
     return replace(
@@ -162,7 +170,7 @@ def _row(stored: StoredReply) -> Mapping[str, Any]:
     }
     reply = stored.reply
     if reply is None:
-        return {**row, "failed": True}
+        return {**row, "failed": True, "charges": list(stored.charges)}
     return {
         **row,
         "text": reply.text[:MOST_TEXT],
@@ -182,7 +190,9 @@ def _stored(line: bytes) -> StoredReply | None:
         place = (_text(set_id), int(attempt), int(question))
         key, picture = _text(row["key"]), _text(row["picture"])
         if row.get("failed") is True:
-            return StoredReply(key=key, place=place, picture=picture, reply=None)
+            tokens_in, tokens_out = (int(_number(each)) for each in row.get("charges", (0, 0)))
+            charges = tokens_in, tokens_out
+            return StoredReply(key=key, place=place, picture=picture, reply=None, charges=charges)
         reply = ChoiceReply(
             text=_text(row["text"]),
             tokens_in=int(_number(row["tokens_in"])),

@@ -9,7 +9,7 @@ from spatialstudio.adapters.chat.call_rate import CallRate
 from spatialstudio.adapters.chat.server import ServerSettings
 from spatialstudio.adapters.questions import vision_model
 from spatialstudio.adapters.questions.vision_model import VisionLanguageModel
-from spatialstudio.domain.errors import Cancelled, DetectorError
+from spatialstudio.domain.errors import AnswererError, Cancelled, DetectorError
 from spatialstudio.domain.multiple_choice import Sampling
 from tests.adapters.loopback import LoopbackServer, hangs_up, says, sends
 from tests.fakes import CountingToken
@@ -98,6 +98,36 @@ def test_the_letters_of_a_single_question_have_probabilities():
 def test_a_model_that_declines_gives_an_empty_reply():
     reply, _ = asked(says(None, refusal="I do not look at pictures."))
     assert reply.text == ""
+
+
+USAGE = {"prompt_tokens": 900, "completion_tokens": 12}
+
+
+def test_a_model_that_declines_is_paid_all_the_same():
+    body = {"choices": [{"message": {"refusal": "I do not look."}}], "usage": USAGE}
+    reply, _ = asked(sends(json.dumps(body).encode()))
+    assert (reply.text, reply.tokens_in, reply.tokens_out) == ("", 900, 12)
+
+
+CUT = b'data: {"choices": [{"delta": {"content": "C: '
+USED = b"data: " + json.dumps({"choices": [], "usage": USAGE}).encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({"choices": [], "usage": USAGE}).encode(),
+        json.dumps({"choices": [7], "usage": USAGE}).encode(),
+        CUT + b"\n\n" + USED + b"\n\ndata: [DONE]\n\n",
+    ],
+    ids=["no choice", "odd choice", "damaged chunk"],
+)
+def test_a_reply_that_cannot_be_read_is_paid_all_the_same(body):
+    with LoopbackServer(sends(body)) as server:
+        answerer = VisionLanguageModel(ServerSettings(url=server.url, model="small"))
+        with pytest.raises(AnswererError, match="does not speak") as failure:
+            answerer.choose(PICTURE, TEN, Sampling(), CountingToken())
+    assert failure.value.charges == (900, 12)
 
 
 @pytest.mark.parametrize(

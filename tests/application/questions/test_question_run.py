@@ -1,3 +1,4 @@
+import json
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -6,6 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from spatialstudio.adapters.chat.server import ServerSettings
+from spatialstudio.adapters.questions.vision_model import VisionLanguageModel
 from spatialstudio.application.questions.question_run import QuestionRun
 from spatialstudio.application.questions.reply_journal import ReplyJournal
 from spatialstudio.domain.errors import Cancelled, DetectorError, ImageError
@@ -17,6 +20,7 @@ from spatialstudio.domain.multiple_choice import (
     VoteRules,
 )
 from spatialstudio.science.questions.spatialgeneval import at_random, longest
+from tests.adapters.loopback import LoopbackServer, sends
 from tests.application.questions.answerers import (
     FakeAnswerer,
     always_c,
@@ -26,7 +30,7 @@ from tests.application.questions.answerers import (
     server_fault,
 )
 from tests.fakes import CountingToken
-from tests.science.questions.choice_sets import KEYS, questions
+from tests.science.questions.choice_sets import KEYS, message, questions
 
 SETS = [questions(number) for number in (1, 2, 3)]
 
@@ -178,6 +182,35 @@ def test_a_server_that_fails_for_three_pictures_in_succession_ends_the_run(opene
         asked(opened(), answerer)
     assert len(answerer.requests) == 3
     assert opened().journal.cost == AnswerCost(failures=3)
+
+
+def test_the_cost_of_a_run_is_all_that_the_server_charged(opened):
+    right = {"content": message(), "refusal": None}
+    sent = [
+        {"choices": [{"message": right}], "usage": usage(900, 80)},
+        {"choices": [], "usage": usage(901, 3)},
+        {"choices": [{"message": {**right, "content": "sorry"}}], "usage": usage(902, 2)},
+        {"choices": [{"message": {**right, "refusal": "no"}}], "usage": usage(903, 1)},
+        *[{"choices": [{"message": right}], "usage": usage(904, 81)}] * 4,
+    ]
+    settings = replace(PUBLISHED_ASKING, temperature=0.5)
+    with LoopbackServer(*(sends(json.dumps(each).encode()) for each in sent)) as server:
+        answerer = VisionLanguageModel(ServerSettings(url=server.url, model="small"))
+        with pytest.raises(DetectorError, match="does not speak"):
+            asked(opened(settings, SETS[:1]), answerer)
+        asked(opened(settings, SETS[:1]), answerer)
+        assert len(server.questions) == len(sent)
+    run = opened(settings, SETS[:1])
+    charged = [each["usage"] for each in sent]
+    cost = run.journal.cost
+    assert (cost.replies, cost.failures) == (len(sent) - 1, 1)
+    assert cost.tokens_in == sum(each["prompt_tokens"] for each in charged)
+    assert cost.tokens_out == sum(each["completion_tokens"] for each in charged)
+    assert run.figures().unanswered == 0
+
+
+def usage(tokens_in, tokens_out):
+    return {"prompt_tokens": tokens_in, "completion_tokens": tokens_out}
 
 
 def test_a_fault_at_one_picture_leaves_the_others(opened):
