@@ -135,13 +135,6 @@ class GraphSettings:
         "Probability of yes from which an answered attribute holds.",
         0.5,
     )
-    saliency_share: float = _number(
-        "saliency_share",
-        "Salient share",
-        "Share of a mask in the saliency mask from which an object is in the foreground; without "
-        "a saliency mask, the class decides.",
-        0.5,
-    )
     background_nouns: str = _text(
         "background_nouns",
         "Background nouns",

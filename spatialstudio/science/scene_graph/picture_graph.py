@@ -74,15 +74,13 @@ def picture_graph(
     scene: SceneGraph,
     evaluation: Evaluation,
     settings: GraphSettings,
-    saliency: BoolMask | None = None,
 ) -> ObjectGraph:
     """Return the graph of an evaluated picture.
 
     Args:
         scene: The scene graph of its prompt, by which the classes were searched.
         evaluation: Masks, depth, instances and answers of the picture.
-        settings: Thresholds.
-        saliency: (H, W) bool, the salient pixels; None to tell foreground by class.
+        settings: Thresholds, and the classes of the background.
     """
     seen = _objects_seen(scene, evaluation)
     objects = []
@@ -97,7 +95,7 @@ def picture_graph(
                 kind=each.kind,
                 attributes=frozenset(shown),
                 unjudged=frozenset(unjudged),
-                is_foreground=_is_foreground(each, saliency, settings),
+                is_foreground=is_thing(each.kind, settings),
                 mention_id=each.mention_id,
                 box=each.box,
                 is_free=each.kind in free,
@@ -111,13 +109,6 @@ def picture_graph(
             for one, other, name in dict.fromkeys(relations)
         ),
     )
-
-
-def _is_foreground(seen: _Seen, saliency: BoolMask | None, settings: GraphSettings) -> bool:
-    if saliency is None:
-        return is_thing(seen.kind, settings)
-    share = (seen.pixels & saliency).sum() / seen.pixels.sum()
-    return bool(share >= settings.saliency_share)
 
 
 def _objects_seen(scene: SceneGraph, evaluation: Evaluation) -> list[_Seen]:

@@ -2,14 +2,16 @@
 
 Source: the scene-graph score of PSG-Bench, of which only the supplement is published: it names
 graph matching and edit distance with NetworkX, and a foreground from saliency. Costs, matching and
-normalisation are ours; ``GraphSettings`` names every choice. An empty picture scores 0, a picture
-with everything required and nothing else scores 1, and an error never raises the score.
+normalisation are ours, and the class decides on the foreground; ``GraphSettings`` names every
+choice. An empty picture scores 0, and a picture with everything required and nothing else scores 1.
+A further error never raises the score of a prompt whose objects are of different classes. Objects
+of one class are matched at the least cost: an error that completes an exchange of two of them, or
+a further object that replaces a wrong one, raises it.
 """
 
 from collections.abc import Iterable, Sequence
 from statistics import mean
 
-from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.graph_match import (
     VERB,
     GraphMatch,
@@ -34,7 +36,6 @@ def score_picture(
     scene: SceneGraph,
     evaluation: Evaluation,
     settings: GraphSettings | None = None,
-    saliency: BoolMask | None = None,
 ) -> GraphMatch | None:
     """Compute the scene-graph score of an evaluated picture.
 
@@ -42,7 +43,6 @@ def score_picture(
         scene: Scene of the prompt.
         evaluation: The picture's evaluation for that scene.
         settings: None for the defaults.
-        saliency: (H, W) bool, the salient pixels; None to tell foreground by class.
 
     Returns:
         None when the scene has no objects.
@@ -50,7 +50,7 @@ def score_picture(
     settings = settings or GraphSettings()
     verbs = answered_verbs(scene, evaluation)
     target = with_verbs(prompt_graph(scene, settings), verbs)
-    picture = picture_graph(scene, evaluation, settings, saliency)
+    picture = picture_graph(scene, evaluation, settings)
     return match_graphs(target, with_verbs(picture, verbs, settings.least_answer), settings)
 
 

@@ -156,15 +156,6 @@ def test_an_answer_judges_an_attribute_that_is_no_colour():
         assert score_picture(scene, replace(seen, da_score=answers)).attribute_score == expected
 
 
-def test_saliency_tells_the_foreground_where_it_is_given():
-    scene = read("a dog to the left of a car")
-    salient = np.zeros((100, 100), dtype=bool)
-    salient[:, :50] = True
-    seen = evaluation(masked("m1", 20, 50), masked("m2", 80, 50))
-    graph = picture_graph(scene, seen, SETTINGS, salient)
-    assert [each.is_foreground for each in graph.objects] == [True, False]
-
-
 def test_a_further_dog_costs_something_unless_the_quantity_is_open():
     masks = [masked("m1", x, 50) for x in (20, 50, 80)]
     one = score_picture(read("a dog"), evaluation(*masks))
