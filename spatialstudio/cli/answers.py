@@ -353,9 +353,20 @@ def score_lines(score: DaScore | None) -> Iterator[str]:
         return
     yield f"DA-score {score.value:.2f}"
     for each in score.scores:
-        chance = each.probability_yes
-        answer = each.note if chance is None else f"{chance:.2f}"
-        yield f"  {each.assertion.text}: {answer}"
+        logs = (each.chances.log_yes, each.chances.log_no) if each.chances else (None, None)
+        answer = answer_in_words(each.probability_yes, *logs)
+        yield f"  {each.assertion.text}: {answer or each.note}"
+
+
+def answer_in_words(
+    chance: float | None, log_yes: float | None = None, log_no: float | None = None
+) -> str:
+    """Return a probability of yes, with log-probabilities if known; empty without an answer."""
+    if chance is None:
+        return ""
+    if log_yes is None or log_no is None:
+        return f"{chance:.2f}"
+    return f"{chance:.2f} (log yes {log_yes:.2f}, log no {log_no:.2f})"
 
 
 def judge_set_lines(used: UsedJudgeSet) -> Iterator[str]:

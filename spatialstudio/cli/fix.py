@@ -201,6 +201,8 @@ def _assertions(attempt: FixAttempt) -> list[Mapping[str, Any]]:
         {
             "text": each.assertion.text,
             "probability_yes": each.probability_yes,
+            "log_yes": each.chances.log_yes if each.chances else None,
+            "log_no": each.chances.log_no if each.chances else None,
             "note": each.note or None,
         }
         for each in (attempt.score.scores if attempt.score else ())

@@ -27,7 +27,7 @@ from spatialstudio.application.evaluate.recorded_runs import SweepRow
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.answer_file import AnswerFile, make_folder
-from spatialstudio.cli.answers import Answer, evaluation_answer
+from spatialstudio.cli.answers import Answer, answer_in_words, evaluation_answer
 from spatialstudio.cli.options import judge_choice
 from spatialstudio.cli.printing import (
     show_json,
@@ -319,9 +319,9 @@ def _score_lines(row: Mapping[str, Any]) -> Iterator[str]:
     if row.get("da_score") is not None:
         yield f"  DA-score {row['da_score']:.2f}"
         for each in row["assertions"]:
-            chance = each["probability_yes"]
-            answer = each["note"] if chance is None else f"{chance:.2f}"
-            yield f"    {each['text']}: {answer}"
+            logs = each.get("log_yes"), each.get("log_no")
+            answer = answer_in_words(each["probability_yes"], *logs)
+            yield f"    {each['text']}: {answer or each['note']}"
     if row.get("scene_graph_score") is not None:
         yield from _scene_graph_lines(row)
     if row.get("choice_score") is not None:

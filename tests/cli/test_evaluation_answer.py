@@ -4,8 +4,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spatialstudio.adapters.chat.server import MODEL_VARIABLE, SERVER_VARIABLE
 from spatialstudio.application.evaluate.metrics import METRICS
+from spatialstudio.cli.answers import score_lines
+from spatialstudio.domain.assertion import (
+    Assertion,
+    AssertionId,
+    AssertionScore,
+    DaScore,
+    YesNoChances,
+)
 from spatialstudio.domain.metric import PICTURE_VALUES, RESERVED_NAMES, Metric
+from tests.adapters.loopback import LoopbackServer, sends
 from tests.sticker_pictures import save_sticker_picture
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -143,3 +153,36 @@ def test_the_evidence_is_printed_in_numbers(verdict):
     ]
     assert evidence["intersection"] is None
     assert [answer["outcome"] for answer in evidence["perturbed"]] == ["PASS"] * 4
+
+
+WORDS = "0.91 (log yes -0.10, log no -2.40)"
+
+
+def test_evaluated_assertions_state_the_logarithms_of_yes_and_no(terminal, tmp_path, monkeypatch):
+    save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
+    listed = [{"token": token, "logprob": value} for token, value in (("yes", -0.1), ("no", -2.4))]
+    place = {"token": "yes", "logprob": -0.1, "top_logprobs": listed}
+    choice = {"message": {"content": "yes"}, "logprobs": {"content": [place]}}
+    with LoopbackServer(sends(json.dumps({"choices": [choice]}).encode())) as server:
+        monkeypatch.setenv(SERVER_VARIABLE, server.url)
+        monkeypatch.setenv(MODEL_VARIABLE, "small")
+        asked = "--prompt", PROMPT, "--questions", "vision-model"
+        done = terminal("evaluate", tmp_path / "a.png", *asked)
+    assert f"    there is a dog: {WORDS}" in done.out.splitlines()
+
+
+def test_the_assertions_of_a_picture_state_logarithms_where_there_are_any():
+    texts = ("there is a dog", "there is a car")
+    dog, car = (Assertion(id=AssertionId(text), text=text, question="") for text in texts)
+    scores = (
+        AssertionScore(
+            assertion=dog, probability_yes=0.909, chances=YesNoChances(log_yes=-0.1, log_no=-2.4)
+        ),
+        AssertionScore(assertion=car, probability_yes=0.5),
+    )
+    lines = score_lines(DaScore(value=0.7, scores=scores, source_id="vision-model"))
+    assert list(lines) == [
+        "DA-score 0.70",
+        f"  there is a dog: {WORDS}",
+        "  there is a car: 0.50",
+    ]

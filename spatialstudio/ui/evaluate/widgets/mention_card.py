@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from spatialstudio.domain.assertion import DaScore
+from spatialstudio.domain.assertion import DaScore, YesNoChances
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Instance, MentionVerdict
 from spatialstudio.ui.evaluate.widgets.verdict_card import ShareBar, outcome_heading
@@ -20,7 +20,7 @@ from spatialstudio.ui.widgets.builders import (
     tool_button,
 )
 from spatialstudio.ui.widgets.painting import PaintedWidget, draw_rounded
-from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, tr
+from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, plain_tip, tr
 
 SWATCH_EM = 1.1
 
@@ -162,4 +162,12 @@ class AssertionScores(QWidget):
                 self._grid.addWidget(TextLabel(tr(each.note), Tone.MUTED), 2 * place + 1, 0, 1, 2)
                 continue
             self._grid.addWidget(ShareBar(self._theme, chance, text), 2 * place + 1, 0)
-            self._grid.addWidget(PlainLabel(f"{chance:.2f}"), 2 * place + 1, 1)
+            share = PlainLabel(f"{chance:.2f}")
+            if each.chances is not None:
+                share.setToolTip(plain_tip(_logs(each.chances)))
+            self._grid.addWidget(share, 2 * place + 1, 1)
+
+
+def _logs(chances: YesNoChances) -> str:
+    words = tr("Log-probability of yes {yes}, of no {no}")
+    return words.format(yes=f"{chances.log_yes:.2f}", no=f"{chances.log_no:.2f}")
