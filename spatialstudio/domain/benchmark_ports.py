@@ -31,6 +31,7 @@ class BenchmarkFiles(Protocol):
         records: Sequence[Record],
         report: RunReport,
         folder: Path,
+        inputs: Record,
     ) -> None:
         """Write a run folder of SpatialBench-UC, replacing earlier results of the same run.
 
@@ -40,6 +41,7 @@ class BenchmarkFiles(Protocol):
             records: A line per judged picture, in the same order.
             report: The figures.
             folder: Folder of the run.
+            inputs: Fields of ``provenance.json`` about what the run was made from.
 
         Raises:
             StoreError: The folder cannot be written or is full.

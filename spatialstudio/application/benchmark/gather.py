@@ -1,8 +1,11 @@
 """Gathers finished items into the files of the release, in the order of the plan."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
+from hashlib import sha256
 
+from spatialstudio.application.benchmark.benchmarks import OpenPlan
 from spatialstudio.application.benchmark.item_records import (
     COSTS,
     ROUND_SCORES,
@@ -11,11 +14,17 @@ from spatialstudio.application.benchmark.item_records import (
     prompt_line,
     sample_id,
 )
-from spatialstudio.application.benchmark.result_store import PROMPTS_FILE
+from spatialstudio.application.benchmark.result_store import PROMPTS_FILE, prompts_content
 from spatialstudio.application.benchmark.runner import ItemFiles
 from spatialstudio.application.evaluate.recorded_runs import counterfactual_pairs, report_on_samples
+from spatialstudio.application.storage.run_writer import environment_on
 from spatialstudio.domain.benchmark import BenchmarkItem, ScoredSample
-from spatialstudio.domain.benchmark_plan import JudgePlan, MethodPlan, PlannedItem
+from spatialstudio.domain.benchmark_plan import (
+    BenchmarkPrompt,
+    JudgePlan,
+    MethodPlan,
+    PlannedItem,
+)
 from spatialstudio.domain.benchmark_ports import Record
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.verdict import Outcome
@@ -48,7 +57,7 @@ def write_results(items: ItemFiles) -> tuple[str, ...]:
     Raises:
         StoreError: The folder cannot be written or is full.
     """
-    plan = items.opened.plan
+    plan, inputs = items.opened.plan, _inputs_of(items.opened)
     written = []
     for method in plan.methods:
         for judges in plan.judges:
@@ -60,7 +69,7 @@ def write_results(items: ItemFiles) -> tuple[str, ...]:
             if gathered.samples:
                 report = report_on_samples(gathered.samples, items.opened.checker)
                 items.store.files.write_results(
-                    name, gathered.manifest, gathered.records, report, folder
+                    name, gathered.manifest, gathered.records, report, folder, inputs
                 )
             lines = "".join(json.dumps(row) + "\n" for row in gathered.rows)
             items.store.files.write(folder / ROWS_FILE, lines.encode())
@@ -69,6 +78,25 @@ def write_results(items: ItemFiles) -> tuple[str, ...]:
         lines = "".join(json.dumps(line) + "\n" for line in prompt_lines(items))
         items.store.files.write(items.store.results(PROMPTS_FILE), lines.encode())
     return tuple(written)
+
+
+def _inputs_of(opened: OpenPlan) -> Record:
+    """Return the plan and prompts of a benchmark as SHA-256, and the software that writes it.
+
+    The hashes are those of ``plan.toml``, and of the lines of each set in ``prompts.jsonl``.
+    """
+    software = environment_on("cpu")
+    sets = defaultdict[str, list[BenchmarkPrompt]](list)
+    for each in opened.prompts:
+        sets[each.set_id].append(each)
+    return {
+        "plan_sha256": sha256(opened.plan.text.encode()).hexdigest(),
+        "prompts_sha256": {
+            name: sha256(prompts_content(own)).hexdigest() for name, own in sets.items()
+        },
+        "code_sha256": software.code_sha256,
+        "library_versions": {"spatialstudio": software.app, **software.libraries},
+    }
 
 
 def prompt_lines(items: ItemFiles) -> Iterator[Record]:

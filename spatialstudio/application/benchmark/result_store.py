@@ -98,13 +98,13 @@ class ResultStore:
             if self._bytes(self.plan_file) != content:
                 raise TargetExists([self.plan_file])
             return
-        lines = "".join(json.dumps(_prompt_line(prompt)) + "\n" for prompt in prompts)
+        lines = prompts_content(prompts)
         if len(lines) > LARGEST_PROMPTS_BYTES:
             raise SettingsError(
                 f"The prompts of the plan are larger than {LARGEST_PROMPTS_BYTES // MEBIBYTE} MB.",
                 hint="Draw a sample.",
             )
-        self.files.write(self.folder / PROMPTS_FILE, lines.encode())
+        self.files.write(self.folder / PROMPTS_FILE, lines)
         self.files.write(self.plan_file, content)
 
     def prompts(self) -> tuple[BenchmarkPrompt, ...]:
@@ -240,6 +240,11 @@ def grouped(failures: Sequence[Failure]) -> Mapping[str, tuple[Failure, ...]]:
     causes = {each.cause for each in failures}
     groups = {cause: tuple(each for each in failures if each.cause == cause) for cause in causes}
     return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
+
+
+def prompts_content(prompts: Sequence[BenchmarkPrompt]) -> bytes:
+    """Return prompts as lines of ``prompts.jsonl``."""
+    return "".join(json.dumps(_prompt_line(prompt)) + "\n" for prompt in prompts).encode()
 
 
 def _json(record: Record) -> bytes:

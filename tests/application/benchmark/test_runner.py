@@ -1,9 +1,12 @@
 """Runs of benchmarks: content, interruption, failures, pauses."""
 
+import hashlib
 import json
 import multiprocessing
+import platform
 import random
 from contextlib import suppress
+from importlib import metadata
 from threading import Event, Thread
 
 import pytest
@@ -31,9 +34,17 @@ def records(items, method="plain", name="per_sample.jsonl"):
     return (items.store.results(method) / "eval" / name).read_bytes()
 
 
+def undated(items, method, name):
+    fields = json.loads(records(items, method, name))
+    return {name: value for name, value in fields.items() if name != "timestamp_utc"}
+
+
 def metrics(items, method="plain"):
-    figures = json.loads(records(items, method, "metrics.json"))
-    return {name: value for name, value in figures.items() if name != "timestamp_utc"}
+    return undated(items, method, "metrics.json")
+
+
+def provenance(items, method="plain"):
+    return undated(items, method, "provenance.json")
 
 
 def finished(bench, name="out", **changes):
@@ -181,6 +192,30 @@ class Listener:
 
     def __init__(self, take):
         self.append = take
+
+
+def test_the_provenance_names_plan_prompts_and_libraries(bench):
+    bench.write(plan=PLAN + '\n[[prompts]]\nset = "visor"\nsample = 2\n')
+    items = bench.items()
+    bench.runner(items).run(only_smoke=True)
+    write_results(items)
+
+    made = provenance(items)
+    lines = (items.store.folder / "prompts.jsonl").read_bytes().splitlines(keepends=True)
+    sets = {
+        name: b"".join(line for line in lines if json.loads(line)["set"] == name)
+        for name in ("list", "visor")
+    }
+    assert made["plan_sha256"] == hash_of(items.store.plan_file.read_bytes())
+    assert made["prompts_sha256"] == {name: hash_of(own) for name, own in sets.items()}
+    assert made["python_version"] == platform.python_version()
+    libraries = ("spatialstudio", "torch", "diffusers", "transformers", "numpy")
+    assert made["library_versions"] == {name: metadata.version(name) for name in libraries}
+    assert provenance(finished(bench, workers=2)) == made
+
+
+def hash_of(content):
+    return hashlib.sha256(content).hexdigest()
 
 
 @pytest.mark.parametrize("workers", [2, 3])

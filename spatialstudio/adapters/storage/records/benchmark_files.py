@@ -51,6 +51,7 @@ class DurableBenchmarkFiles:
         records: Sequence[Record],
         report: RunReport,
         folder: Path,
+        inputs: Record,
     ) -> None:
         """Write a run folder of SpatialBench-UC, replacing earlier results of the same run.
 
@@ -62,7 +63,7 @@ class DurableBenchmarkFiles:
             with written_together(folder, overwrite=True) as write:
                 write(MANIFEST_FILE, lines.encode())
             with written_together(folder / EVALUATION_FOLDER, overwrite=True) as write:
-                for name, text in report_files(run_id, records, report).items():
+                for name, text in report_files(run_id, records, report, inputs).items():
                     write(name, text.encode())
 
     def write_tables(

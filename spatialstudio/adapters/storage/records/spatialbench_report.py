@@ -34,6 +34,7 @@ NO_CONFIDENCE = ConfidenceComponents(detection=0, geometry=0, stability=0, agree
 PLACES = ".4f"
 
 Row = Mapping[str, object]
+NO_INPUTS: Row = {}
 
 REASON_TEXTS: Mapping[AbstentionReason, Callable[[Verdict, CheckerSettings], str]] = {
     AbstentionReason.MISSING_OBJECT: lambda verdict, _: f"missing: {', '.join(verdict.about)}",
@@ -81,7 +82,12 @@ def write_report(
 
 
 def report_files(
-    run_id: str, records: Sequence[Mapping[str, Any]], report: RunReport, *, in_full: bool = False
+    run_id: str,
+    records: Sequence[Mapping[str, Any]],
+    report: RunReport,
+    inputs: Row = NO_INPUTS,
+    *,
+    in_full: bool = False,
 ) -> Mapping[str, str]:
     """Return the files of an evaluation by name.
 
@@ -89,13 +95,14 @@ def report_files(
         run_id: Name of the run.
         records: A record per picture.
         report: The figures.
+        inputs: Fields of the provenance about what the run was made from.
         in_full: Whether reasons are counted by their full text, as before the calibration.
     """
     now = datetime.now(UTC).isoformat()
     return {
         "per_sample.jsonl": "".join(json.dumps(record) + "\n" for record in records),
         "metrics.json": _json(_metrics(records, report, now, in_full=in_full)),
-        "provenance.json": _json(_provenance(report, now)),
+        "provenance.json": _json({**_provenance(report, now), **inputs}),
         **table_files({run_id: report}),
     }
 
