@@ -2,10 +2,10 @@
 
     python -m tests.performance.kill_benchmark [KILLS] [SEED]
 
-The embedded model draws prompts of SpatialBench-UC with two methods and two engines. The command
-is killed (SIGKILL) again and again and continued, the last time to its
-end. Records and figures must equal those of a run that was not killed, and no picture may be
-stored twice beyond those in flight at a kill.
+The embedded model draws prompts of SpatialBench-UC with two methods and two engines. The command is
+killed (SIGKILL) again and again and continued, the last time to its end. Records and figures must
+equal those of a run that was not killed, and no picture may be stored twice beyond those in flight
+at a kill.
 """
 
 import json
