@@ -1,7 +1,7 @@
 """Audits of recorded runs: draw samples, merge labels, and compare the checker with people."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -50,6 +50,7 @@ from spatialstudio.domain.audit_session import (
     VoteJournals,
     consistency_of,
 )
+from spatialstudio.domain.benchmark import RecordedRun
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.export import ExportLook
 from spatialstudio.domain.frozen import frozen
@@ -313,9 +314,7 @@ class Audits:
             SettingsError: A sample is in no run, a margin is invalid, or there are too few labels.
         """
         judged = judged_pictures(stored_pictures(items, self._store), margins)
-        missing = [item for item in items if item.candidate.id not in judged]
-        folders = dict.fromkeys(Path(item.fields.get("run_path", "")) for item in missing)
-        records = judged_records([self._runs.read(folder) for folder in folders], margins)
+        records = judged_records(self._recorded_runs(items, judged), margins)
         recorded = Candidate(settings={}, samples=tuple(samples))
         searched = margin_candidates(samples, {**judged, **records}, margins)
         return calibration_report(samples, FIT, FOLDS, 0, (recorded, *searched))
@@ -328,15 +327,22 @@ class Audits:
             SettingsError: The settings differ.
         """
         judged = {name: each.checker for name, _, (_, each) in stored_pictures(items, self._store)}
-        missing = [item for item in items if item.candidate.id not in judged]
-        folders = dict.fromkeys(Path(item.fields.get("run_path", "")) for item in missing)
-        found = [*judged.values(), *(self._runs.read(folder).settings for folder in folders)]
+        runs = self._recorded_runs(items, judged)
+        found = [*judged.values(), *(run.settings for run in runs)]
         if any(each != found[0] for each in found):
             raise SettingsError(
                 "The pictures were judged under different settings of the checker.",
                 hint="Draw a sample of pictures judged under one, or judge them again.",
             )
         return found[0]
+
+    def _recorded_runs(
+        self, items: Sequence[AuditItem], stored: Container[str]
+    ) -> list[RecordedRun]:
+        """Read the recorded runs of a sample, each once; ``stored`` pictures are in the library."""
+        missing = (item for item in items if item.candidate.id not in stored)
+        folders = dict.fromkeys(Path(item.fields.get("run_path", "")) for item in missing)
+        return [self._runs.read(folder) for folder in folders]
 
     def recorded_search(self, path: Path, samples: Sequence[AuditedSample]) -> RecordedSearch:
         """Compare the search that a release records with the verdicts at hand.

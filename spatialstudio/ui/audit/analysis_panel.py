@@ -1,6 +1,7 @@
 """A dock that shows a part of the analysis, or why there is none yet."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -11,9 +12,11 @@ from spatialstudio.application.audit.analysis import (
     AuditAnalysing,
     AuditAnalysis,
 )
+from spatialstudio.application.audit.calibration import CalibrationReport
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.domain.errors import StudioError
 from spatialstudio.ui.framework.confirmation import asked_target
+from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.widgets.builders import Part, column, grow
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
@@ -96,8 +99,23 @@ class AnalysisPanel(Panel):
         else:
             self._context.toasts.tell(tr("Wrote {name}.").format(name=target.name))
 
-    def tell_preset(self, name: str) -> None:
-        """Report a saved preset of the checker."""
+    def save_preset(
+        self,
+        name: str,
+        analysis: AuditAnalysis,
+        report: CalibrationReport | None,
+        threshold: float | None = None,
+    ) -> None:
+        """Save checker settings as a preset in a thread, and report it; see ``AuditDesk``."""
+        self._context.reading.read(
+            Subject.PRESET,
+            tr("Saving the preset"),
+            partial(self._desk.save_preset, name, analysis, report, threshold),
+            lambda _path: self._tell_preset(name),
+            self.problem_met.emit,
+        )
+
+    def _tell_preset(self, name: str) -> None:
         self._context.window_signals.preset_saved.emit(name)
         words = tr('Saved the preset "{name}". Choose it in "Checker settings".')
         self._context.toasts.tell(words.format(name=name))

@@ -173,16 +173,8 @@ class CalibrationPanel(AnalysisPanel):
         )
 
     def _save_preset(self) -> None:
-        analysis, name = self._analysis, self._name.text().strip()
-        if analysis is None:
-            return
-        self._context.reading.read(
-            Subject.PRESET,
-            tr("Saving the preset"),
-            partial(self._desk.save_preset, name, analysis, self._report),
-            lambda _path: self.tell_preset(name),
-            self.problem_met.emit,
-        )
+        if self._analysis is not None:
+            self.save_preset(self._name.text().strip(), self._analysis, self._report)
 
     def _ask_recorded(self) -> None:
         folder = str(self._context.settings.export_folder)

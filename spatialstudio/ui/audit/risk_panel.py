@@ -1,6 +1,5 @@
 """The risk-coverage curve: drag a threshold, see coverage, risk and the pictures that change."""
 
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
@@ -18,7 +17,6 @@ from spatialstudio.domain.audit_figures import AuditedSample, HumanUndecidable
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.audit_plots import CurvePoint, RiskPlot
-from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.run.widgets.fields import share_field
@@ -168,16 +166,10 @@ class RiskPanel(AnalysisPanel):
         return f"{claim}{gap}{answers}"
 
     def _save_preset(self) -> None:
-        analysis, name = self._analysis, self._name.text().strip()
-        if analysis is None:
-            return
-        self._context.reading.read(
-            Subject.PRESET,
-            tr("Saving the preset"),
-            partial(self._desk.save_preset, name, analysis, analysis.calibration, self._threshold),
-            lambda _path: self.tell_preset(name),
-            self.problem_met.emit,
-        )
+        analysis = self._analysis
+        if analysis is not None:
+            name = self._name.text().strip()
+            self.save_preset(name, analysis, analysis.calibration, self._threshold)
 
     def _ask_export(self) -> None:
         self.ask_export("risk-coverage", self.content_of)
