@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QListWidget, QListWidgetItem
+from PySide6.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QWidget
 
 from spatialstudio.application.audit.analysis import AuditAnalysis
 from spatialstudio.application.audit.audit_report import (
@@ -13,7 +13,7 @@ from spatialstudio.application.audit.audit_report import (
 )
 from spatialstudio.application.audit.curve import RiskCurve, curve_of, is_wrong
 from spatialstudio.application.audit.sessions import sentence_of
-from spatialstudio.domain.audit_figures import AuditedSample, HumanUndecidable
+from spatialstudio.domain.audit_figures import AuditedSample, HumanUndecidable, RiskPoint
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.ui.audit.analysis_panel import AnalysisPanel
 from spatialstudio.ui.audit.widgets.audit_plots import CurvePoint, RiskPlot
@@ -21,11 +21,13 @@ from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.run.widgets.fields import share_field
 from spatialstudio.ui.widgets.builders import flow, grow, push_button, row
-from spatialstudio.ui.widgets.fields import EditLine, Slider
-from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
+from spatialstudio.ui.widgets.fields import DecimalBox, EditLine, Slider
+from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, plain_tip, tr
 
 STEPS = 1000
 MOST_LISTED = 200
+MOST_RISK, LEAST_COVERAGE = 0.05, 0.5
+"""Limits of the operating points before the user changes them."""
 
 
 class RiskPanel(AnalysisPanel):
@@ -51,14 +53,13 @@ class RiskPanel(AnalysisPanel):
         for box in (self._weighted, self._as_errors):
             box.toggled.connect(lambda _on: self._draw_curve())
         self._figures = TextLabel()
+        self._summary = TextLabel(tone=Tone.MUTED, small=True)
+        self._most_risk = share_field(tr("Risk at most"), 1.0, value=MOST_RISK)
+        self._least_coverage = share_field(tr("Coverage at least"), 1.0, value=LEAST_COVERAGE)
+        for field in (self._most_risk, self._least_coverage):
+            field.valueChanged.connect(self._show_summary)
         self._changes = TextLabel(tone=Tone.MUTED, small=True)
-        self._list = QListWidget()
-        self._list.setAccessibleName(tr("Pictures that change sides"))
-        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self._list.itemActivated.connect(self._pick)
-        self._list.itemClicked.connect(self._pick)
-        self._list.setFixedHeight(self._list.fontMetrics().lineSpacing() * 9)
+        self._list = self._sides()
         self._name = EditLine(placeholderText=tr("Name of a preset"))
         self._name.setAccessibleName(tr("Name of the preset"))
         self._save = push_button(
@@ -76,10 +77,23 @@ class RiskPanel(AnalysisPanel):
             threshold,
             self._figures,
             flow(self._weighted, self._as_errors, gap=0.8),
+            flow(*map(_labelled, (self._most_risk, self._least_coverage)), gap=0.8),
+            self._summary,
             saving,
             self._changes,
             self._list,
         )
+
+    def _sides(self) -> QListWidget:
+        """Return an empty list of pictures that change sides; a click shows one."""
+        made = QListWidget()
+        made.setAccessibleName(tr("Pictures that change sides"))
+        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        made.setTextElideMode(Qt.TextElideMode.ElideRight)
+        made.itemActivated.connect(self._pick)
+        made.itemClicked.connect(self._pick)
+        made.setFixedHeight(made.fontMetrics().lineSpacing() * 9)
+        return made
 
     def show_analysis(self, analysis: AuditAnalysis | None) -> None:
         """Show the curve."""
@@ -93,7 +107,7 @@ class RiskPanel(AnalysisPanel):
             self._curve = None
             self._plot.show_curve(())
             self._list.clear()
-            for label in (self._figures, self._changes):
+            for label in (self._figures, self._summary, self._changes):
                 label.clear()
             return
         how = HumanUndecidable.ERROR if self._as_errors.isChecked() else HumanUndecidable.EXCLUDED
@@ -110,7 +124,24 @@ class RiskPanel(AnalysisPanel):
             if point.covered
         ]
         self._plot.show_curve(points)
+        self._show_summary()
         self._take(self._threshold)
+
+    def _show_summary(self) -> None:
+        """Show the mean risk, and the operating points within the chosen limits."""
+        curve = self._curve
+        if curve is None or curve.area is None:
+            self._summary.clear()
+            return
+        words = [tr("Mean risk over coverage: {area}.").format(area=f"{curve.area:.3f}")]
+        risk, coverage = self._most_risk.value(), self._least_coverage.value()
+        limits = (
+            (tr("Risk at most {limit}: {point}."), risk, curve.widest(risk)),
+            (tr("Coverage at least {limit}: {point}."), coverage, curve.safest(coverage)),
+        )
+        for text, limit, point in limits:
+            words.append(text.format(limit=f"{limit:g}", point=_point_in_words(point)))
+        self._summary.setText(" ".join(words))
 
     def _take(self, threshold: float) -> None:
         """Show coverage, risk and changes at a threshold."""
@@ -201,3 +232,23 @@ class RiskPanel(AnalysisPanel):
                 curve.points, marked, caption, audits.look, ending
             ),
         )
+
+
+def _labelled(field: DecimalBox) -> QWidget:
+    """Return a field beside its name."""
+    label = PlainLabel(field.accessibleName(), tone=Tone.MUTED)
+    label.setBuddy(field)
+    both = QWidget()
+    row(label, field, within=both, gap=0.4)
+    return both
+
+
+def _point_in_words(point: RiskPoint | None) -> str:
+    if point is None:
+        return tr("no threshold")
+    words = tr("coverage {coverage}, risk {risk} from confidence {threshold}")
+    return words.format(
+        coverage=f"{point.coverage:.3f}",
+        risk=f"{point.risk:.3f}",
+        threshold=f"{point.threshold:.3f}",
+    )

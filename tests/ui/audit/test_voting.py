@@ -199,6 +199,10 @@ def test_the_end_leads_to_a_preset_through_a_dragged_threshold(
     panel._slider.setValue(600)
     changed = panel.findChild(QListWidget)
     assert changed.count() == len(panel._curve.changed(0.0, 0.6)) > 0
+    area, wide = panel._curve.area, panel._curve.widest(0.2)
+    panel._most_risk.setValue(0.2)
+    assert f"Mean risk over coverage: {area:.3f}" in panel._summary.text()
+    assert f"Risk at most 0.2: coverage {wide.coverage:.3f}" in panel._summary.text()
     panel._name.setText("team")
     panel._save.click()
     assert saved_preset(qtbot, studio).min_confidence == pytest.approx(0.6)
