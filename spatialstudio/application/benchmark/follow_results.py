@@ -46,6 +46,8 @@ class ResultFollower:
     def __init__(self, items: ItemFiles, judges: JudgePlan) -> None:
         self._items = items
         self._judges = judges
+        self._others = tuple(each for each in items.opened.plan.judges if each != judges)
+        self._unjudged = set[str]()
         self._known: dict[str, frozenset[str]] = dict.fromkeys(KINDS, frozenset())
         self._stamps: dict[str, int] = {}
         self._cells: dict[str, list[int]] = defaultdict(list)
@@ -59,6 +61,11 @@ class ResultFollower:
     def table(self) -> CellTable:
         """The cells as last read."""
         return self._table
+
+    @property
+    def unjudged(self) -> int:
+        """Number of pictures, as last read, that another judge set is still to judge."""
+        return len(self._unjudged)
 
     def read(self, check: Callable[[], object]) -> Iterator[CellTable]:
         """Yield a table after each batch of new results; nothing if there are none.
@@ -111,6 +118,9 @@ class ResultFollower:
         record = store.item(item.key)
         failure = store.failure(item.key)
         writer.clear(cells)
+        self._unjudged.discard(item.key)
+        if record is not None and failure is None and not self._is_judged_by_others(item):
+            self._unjudged.add(item.key)
         try:
             if record is not None:
                 writer.write_picture(cells, record, store.folder)
@@ -123,6 +133,12 @@ class ResultFollower:
             writer.clear(cells)
         if failure is not None:
             writer.write_failure(cells, failure.message)
+
+    def _is_judged_by_others(self, item: PlannedItem) -> bool:
+        """Return True if all judge sets but the shown one have judged an item."""
+        jobs = (self._items.job(item, each) for each in self._others)
+        names = (f"{item.key}.{self._items.judge_id(job)}" for job in jobs)
+        return self._known["judged"].issuperset(names)
 
 
 class TableWriter:

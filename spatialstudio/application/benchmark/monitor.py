@@ -40,6 +40,7 @@ class BenchmarkView:
         table: Its cells.
         held: "pause" or "drain" while its process is asked to; empty otherwise.
         expected: Seconds per picture in earlier benchmarks, by method; unknown ones lack.
+        unjudged: Number of pictures that another judge set is still to judge.
     """
 
     folder: Path
@@ -48,6 +49,7 @@ class BenchmarkView:
     table: CellTable
     held: str = ""
     expected: Mapping[str, float] = field(default_factory=dict)
+    unjudged: int = 0
 
 
 @frozen(eq=False)
@@ -156,8 +158,8 @@ def _views(
     held: str | None = None
     while not flag.is_cancelled:
         for table in follower.read(flag.raise_if_cancelled):
-            yield view(table=table, held=store.held)
+            yield view(table=table, held=store.held, unjudged=follower.unjudged)
         if store.held != held:
             held = store.held
-            yield view(table=follower.table, held=held)
+            yield view(table=follower.table, held=held, unjudged=follower.unjudged)
         flag.wait(POLL_S)

@@ -111,8 +111,11 @@ def run_in_words(
         if view.held:
             paused, drained = tr("Paused. Start continues."), tr("Drained. Start continues.")
             return drained if view.held == "drain" else paused
-        if not view.table.is_left.any():
+        if not has_work(view):
             return tr("All pictures are done.")
+        if not view.table.is_left.any():
+            left = tr("{count} pictures are left for another judge set.")
+            return left.format(count=f"{view.unjudged:,}")
         return f"{tr('Not running in this window.')} {_expected_in_words(view)}"
     if view.held == "pause":
         return tr("Paused.")
@@ -128,11 +131,8 @@ def run_in_words(
 
 
 def has_work(view: BenchmarkView) -> bool:
-    """Return True if pictures are left to draw or judge.
-
-    A benchmark with several judge sets may have work, as the view shows the verdicts of one.
-    """
-    return bool(view.table.is_left.any()) or len(view.plan.judges) > 1
+    """Return True if pictures are left to draw, or to judge by any judge set."""
+    return bool(view.table.is_left.any()) or view.unjudged > 0
 
 
 def seconds_left(view: BenchmarkView) -> float | None:

@@ -15,7 +15,9 @@ from spatialstudio.application.benchmark.monitor import (
 )
 from spatialstudio.domain.benchmark_cells import CellState, CellTable
 from spatialstudio.domain.verdict import Outcome
-from tests.application.benchmark.conftest import Bench
+from tests.application.benchmark.conftest import PLAN, Bench
+
+CUT = '\n[[judges]]\nname = "cut"\ncut = 0.5\n'
 
 
 def follow(items) -> ResultFollower:
@@ -105,6 +107,19 @@ def test_a_picture_outside_the_folder_is_not_offered(drawn, tmp_path):
     record = json.loads(path.read_text())
     path.write_text(json.dumps({**record, "picture": "../secret.png"}))
     assert 0 not in last(follow(drawn)).pictures
+
+
+def test_pictures_left_for_another_judge_set_are_counted(drawn, bench):
+    bench.write(seeds="0-1", plan=PLAN + '\n[[judges]]\nname = "default"\n' + CUT)
+    items = bench.items(overwrite=True)
+    follower = follow(items)
+    assert last(follower).is_judged.any()
+    assert not last(follower).is_left.any()
+    assert follower.unjudged == len(items.opened.drawable)
+
+    bench.runner(items).run()
+    last(follower)
+    assert follower.unjudged == 0
 
 
 class Watched:
