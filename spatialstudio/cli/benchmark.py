@@ -46,6 +46,11 @@ from spatialstudio.application.benchmark.runner import (
     ItemFiles,
     failures_of,
 )
+from spatialstudio.application.benchmark.set_extents import (
+    NO_LICENCE,
+    set_extents,
+    stored_extents,
+)
 from spatialstudio.application.error_reports import EXIT_FAILURE
 from spatialstudio.application.evaluate.judging import RECORDS_ID
 from spatialstudio.application.evaluate.recorded_runs import StudiedPicture
@@ -63,6 +68,7 @@ from spatialstudio.domain.benchmark_plan import (
 )
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.export import FIGURE_SUFFIXES
+from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.benchmark.figures import Comparison
 
@@ -70,6 +76,7 @@ CLOSING_S = 5.0
 """Time that a cluster on this machine takes to end."""
 GIGABYTE = 10**9
 MINUTE_S, HOUR_S = 60, 3600
+REVISION_LETTERS = 8
 
 
 def benchmark(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -91,12 +98,31 @@ def plan(options: argparse.Namespace, studio: Studio) -> int:
     studio.start()
     estimate = benchmarks.estimate(opened, options.plan.parent)
     estimate = with_times(estimate, opened, studio.paths.cache)
+    extents = set_extents(opened.plan, studio.paths.resources)
+    ids = dict.fromkeys(each.model.id for each in opened.examples.values())
+    models = [studio.model(each) for each in ids]
     if options.json:
-        methods = [each.name for each in opened.plan.methods]
-        show_json({"plan": str(options.plan), "methods": methods, **asdict(estimate)})
+        answer = {
+            "plan": str(options.plan),
+            "methods": [each.name for each in opened.plan.methods],
+            "prompt_sets": [asdict(each) for each in extents],
+            "models": [_model_answer(each) for each in models],
+        }
+        show_json({**answer, **asdict(estimate)})
     else:
         show_lines(_plan_lines(opened, estimate))
+        show_lines(f"  prompts of {each.text}" for each in extents)
+        show_lines(map(_model_line, models))
     return 0
+
+
+def _model_answer(model: ModelCard) -> Mapping[str, str]:
+    return {"id": model.id, "licence": model.licence, "revision": model.revision}
+
+
+def _model_line(model: ModelCard) -> str:
+    revision = model.revision[:REVISION_LETTERS] or "local files"
+    return f"  model {model.title}: licence {model.licence or NO_LICENCE}, revision {revision}"
 
 
 def _write_new_plan(options: argparse.Namespace) -> None:
@@ -202,7 +228,8 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
     """Report on methods; write the report to files."""
     _check_out(options, "A report", (*REPORT_SUFFIXES, *FIGURE_SUFFIXES))
     methods = _methods(options, studio)
-    made = full_report(methods, lambda each: _pictures(each, options, studio))
+    extents = stored_extents(options.folders, studio.paths.resources)
+    made = full_report(methods, lambda each: _pictures(each, options, studio), extents)
     reports, comparisons = made.reports, made.comparisons
     files = studio.registry.benchmark_files(FILES_ID)
     if options.tables is not None:
@@ -217,8 +244,9 @@ def report(options: argparse.Namespace, studio: Studio) -> int:
         else:
             write_report(made, options.folders, path, files)
     if options.json:
-        show_json(report_answer(reports, comparisons))
+        show_json(report_answer(reports, comparisons, extents))
     else:
+        show_lines(f"Prompts of {each.text}" for each in extents)
         show_lines(line for each in reports for line in _report_lines(each))
         show_lines(_comparison_lines(comparisons))
         show_lines(f"Wrote {path}" for path in options.out)

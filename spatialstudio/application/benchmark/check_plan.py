@@ -9,6 +9,7 @@ from spatialstudio.application.benchmark.benchmarks import OpenPlan, benchmarks_
 from spatialstudio.application.benchmark.open_items import store_in
 from spatialstudio.application.benchmark.picture_times import with_times
 from spatialstudio.application.benchmark.result_store import PLAN_FILE
+from spatialstudio.application.benchmark.set_extents import SetExtent, set_extents
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.benchmark_plan import BenchmarkPlan, PlanEstimate
 from spatialstudio.domain.frozen import frozen
@@ -39,12 +40,14 @@ class CheckedPlan:
         plan: The plan.
         estimate: Its size, and the time and disk space that it needs.
         costs: Of each method that can draw.
+        extents: How much of each prompt set is taken.
         problems: Why some pictures cannot be drawn, each reason once.
     """
 
     plan: BenchmarkPlan
     estimate: PlanEstimate
     costs: tuple[MethodCost, ...]
+    extents: tuple[SetExtent, ...]
     problems: tuple[str, ...]
 
 
@@ -68,6 +71,7 @@ def check_plan(open_studio: Callable[[], Studio], text: str, folder: Path) -> Ch
             plan=opened.plan,
             estimate=with_times(benchmarks.estimate(opened, folder), opened, studio.paths.cache),
             costs=_costs(opened, studio),
+            extents=set_extents(opened.plan, studio.paths.resources),
             problems=tuple(dict.fromkeys(errors)),
         )
 

@@ -16,6 +16,7 @@ from spatialstudio.application.benchmark.report import (
 )
 from spatialstudio.application.benchmark.report_files import report_csv, report_html, report_latex
 from spatialstudio.application.benchmark.runner import ItemFiles
+from spatialstudio.application.benchmark.set_extents import SetExtent, stored_extents
 from spatialstudio.application.evaluate.recorded_runs import StudiedPicture
 from spatialstudio.domain.benchmark import RecordedRun
 from spatialstudio.domain.benchmark_ports import BenchmarkFiles
@@ -37,27 +38,32 @@ class FullReport:
         methods: What each method produced.
         reports: Its figures, in the same order.
         comparisons: Every two methods; empty for one.
+        extents: How much of each prompt set is drawn; empty if unknown.
     """
 
     methods: tuple[MethodResults, ...]
     reports: tuple[MethodReport, ...]
     comparisons: tuple[Comparison, ...]
+    extents: tuple[SetExtent, ...] = ()
 
 
 def full_report(
     methods: Sequence[MethodResults],
     pictures_of: Callable[[MethodResults], Sequence[StudiedPicture]] = lambda _: (),
+    extents: Sequence[SetExtent] = (),
 ) -> FullReport:
     """Return the figures of methods and their comparisons.
 
     Args:
         methods: What each method produced.
         pictures_of: Reads the pictures whose masks are corrupted; none by default.
+        extents: How much of each prompt set is drawn.
     """
     return FullReport(
         methods=tuple(methods),
         reports=tuple(report_on_method(each, pictures_of(each)) for each in methods),
         comparisons=compare_methods(methods) if len(methods) > 1 else (),
+        extents=tuple(extents),
     )
 
 
@@ -109,7 +115,7 @@ def write_report(
         case ".html":
             linked = relative_links(report.methods, folders, target.parent)
             title = folders[0].resolve().name
-            text = report_html(title, linked, report.reports, report.comparisons)
+            text = report_html(title, linked, report.reports, report.comparisons, report.extents)
         case _:
             raise SettingsError(
                 f'A report cannot be written as "{target.name}".',
@@ -126,6 +132,7 @@ def export_report(open_studio: Callable[[], "Studio"], folder: Path, target: Pat
         StoreError: Nothing is judged yet, or the file cannot be written.
     """
     with closing(open_studio()) as studio:
-        report = full_report(live_results(items_in(studio, folder)))
+        extents = stored_extents([folder], studio.paths.resources)
+        report = full_report(live_results(items_in(studio, folder)), extents=extents)
         write_report(report, [folder], target, studio.registry.benchmark_files(FILES_ID))
     return target

@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any
 
 from spatialstudio.application.benchmark.report import MethodReport, MethodResults
+from spatialstudio.application.benchmark.set_extents import SetExtent
 from spatialstudio.domain.benchmark import OutcomeCounts, PairCounts
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.interval import Interval
@@ -125,11 +126,17 @@ def _plain(value: float) -> float | None:
 
 
 def report_answer(
-    reports: Sequence[MethodReport], comparisons: Sequence[Comparison]
+    reports: Sequence[MethodReport],
+    comparisons: Sequence[Comparison],
+    extents: Sequence[SetExtent] = (),
 ) -> Mapping[str, Any]:
     """Return a report as JSON values."""
     lines = (dict(zip(HEADER, line, strict=True)) for line in report_lines(reports))
-    return {"figures": list(lines), "comparisons": [comparison_answer(e) for e in comparisons]}
+    return {
+        "prompt_sets": [asdict(each) for each in extents],
+        "figures": list(lines),
+        "comparisons": [comparison_answer(each) for each in comparisons],
+    }
 
 
 def comparison_answer(comparison: Comparison) -> Mapping[str, Any]:
@@ -190,12 +197,14 @@ def report_html(
     methods: Sequence[MethodResults],
     reports: Sequence[MethodReport],
     comparisons: Sequence[Comparison],
+    extents: Sequence[SetExtent] = (),
 ) -> str:
     """Return a report as one HTML file without scripts; pictures are links beside the benchmark."""
     parts = [
         f"<h1>{escape(title)}</h1>",
         "<p>Intervals cover 95 %: Wilson's for shares, a bootstrap of prompts for means and "
         "differences. Rates over all count abstentions and errors as not passed.</p>",
+        *(f"<p>Prompts of {escape(each.text)}.</p>" for each in extents),
         _html_table("Methods", _main_rows(reports)),
         _html_choices(reports),
         *(_html_bars(report) for report in reports),

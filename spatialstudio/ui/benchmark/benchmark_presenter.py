@@ -88,6 +88,7 @@ def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
     )
     peak = tr("memory: {size}").format(size=size_in_words(max(memory))) if memory else ""
     lines.append("; ".join(filter(None, (time, disk, peak))))
+    lines += [tr("Prompts of {extent}").format(extent=each.text) for each in checked.extents]
     models = {each.model.id: each.model for each in checked.costs}
     for model in models.values():
         revision = model.revision[:REVISION_LETTERS] or tr("local files")
