@@ -11,8 +11,10 @@ from spatialstudio.application.benchmark.choice_asking import choice_asking
 from spatialstudio.application.benchmark.choose_method import check_error, choose_method
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor, open_workers
 from spatialstudio.application.benchmark.export_report import (
+    COMPARISON_SUFFIXES,
     REPORT_SUFFIXES,
     full_report,
+    write_comparisons,
     write_report,
 )
 from spatialstudio.application.benchmark.gather import write_results
@@ -287,12 +289,15 @@ def _pictures(
 
 def compare(options: argparse.Namespace, studio: Studio) -> int:
     """Compare every two methods on the same prompts and seeds."""
-    methods = _methods(options, studio)
-    comparisons = compare_methods(methods)
+    _check_out(options, "A comparison", COMPARISON_SUFFIXES)
+    comparisons = compare_methods(_methods(options, studio))
+    for path in options.out:
+        write_comparisons(comparisons, path, studio.registry.benchmark_files(FILES_ID))
     if options.json:
         show_json({"comparisons": [comparison_answer(each) for each in comparisons]})
     else:
         show_lines(_comparison_lines(comparisons))
+        show_lines(f"Wrote {path}" for path in options.out)
     return 0
 
 

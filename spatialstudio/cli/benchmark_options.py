@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from spatialstudio.application.benchmark.executors import Executor
-from spatialstudio.application.benchmark.export_report import REPORT_SUFFIXES
+from spatialstudio.application.benchmark.export_report import COMPARISON_SUFFIXES, REPORT_SUFFIXES
 from spatialstudio.application.benchmark.report_figures import ReportFigure
 from spatialstudio.application.questions.question_asker import SERVER
 from spatialstudio.cli.options import add_command, add_evaluation, add_overwrite
@@ -59,15 +59,8 @@ def add_benchmark_options(parser: argparse.ArgumentParser, shared: argparse.Argu
 def _add_report_options(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
     report = add("report", "report on benchmarks or recorded SpatialBench-UC runs")
     _add_folders(report)
-    report.add_argument(
-        "--out",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"write the report as {', '.join(REPORT_SUFFIXES)}, or a figure of it as "
-        f"{', '.join(FIGURE_SUFFIXES)}; may be repeated",
-    )
+    figures = ", ".join(FIGURE_SUFFIXES)
+    _add_out(report, f"the report as {', '.join(REPORT_SUFFIXES)}, or a figure of it as {figures}")
     report.add_argument(
         "--as",
         dest="figure",
@@ -87,8 +80,9 @@ def _add_report_options(add: Callable[[str, str], argparse.ArgumentParser]) -> N
         action="store_true",
         help="measure PSE on corrupted masks of the stored pictures, too",
     )
-    add_overwrite(report)
-    _add_folders(add("compare", "compare every two methods on the same prompts and seeds"))
+    compare = add("compare", "compare every two methods on the same prompts and seeds")
+    _add_folders(compare)
+    _add_out(compare, f"the comparisons as {', '.join(COMPARISON_SUFFIXES)}")
     choose = add("choose", "choose the best method from stored scores, with few of them (OPSE)")
     _add_folders(choose)
     _add_value(choose, "--value", "pass", "score of a picture")
@@ -96,16 +90,19 @@ def _add_report_options(add: Callable[[str, str], argparse.ArgumentParser]) -> N
     choose.add_argument(
         "--published", action="store_true", help="replay the published procedure instead"
     )
-    choose.add_argument(
+    _add_out(choose, f"the scores read and the confidence bounds as a figure: {figures}")
+
+
+def _add_out(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
         "--out",
         type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help="write the scores read and the confidence bounds as a figure: "
-        f"{', '.join(FIGURE_SUFFIXES)}; may be repeated",
+        help=f"write {what}; may be repeated",
     )
-    add_overwrite(choose)
+    add_overwrite(parser)
 
 
 def _add_folders(parser: argparse.ArgumentParser) -> None:

@@ -1,5 +1,6 @@
 """The command benchmark."""
 
+import csv
 import json
 from xml.etree import ElementTree
 
@@ -158,6 +159,56 @@ def test_a_benchmark_is_reported_compared_and_chosen_from(terminal, tmp_path):
     assert again.code != 0
     assert json.loads(compared.out)["comparisons"][0]["first"] == "plain"
     assert json.loads(chosen.out)["scores"] == 4
+
+
+def test_comparisons_are_written_as_csv_and_latex(terminal, tmp_path):
+    out, table, tex = tmp_path / "out", tmp_path / "pairs.csv", tmp_path / "pairs.tex"
+    terminal("benchmark", "run", plan_in(tmp_path), "--out", out)
+
+    made = terminal("benchmark", "compare", out, "--out", table, "--out", tex, "--json")
+    again = terminal("benchmark", "compare", out, "--out", table)
+    wrong = terminal("benchmark", "compare", out, "--out", tmp_path / "pairs.html")
+
+    stated = json.loads(made.out)["comparisons"]
+    lines = list(csv.DictReader(table.read_text().splitlines()))
+    assert [line["value"] for line in lines] == [each["value"] for each in stated]
+    for line, each in zip(lines, stated, strict=True):
+        assert float(line["difference"]) == each["difference"]
+        assert line["holm_p"] == ("" if each["holm_p"] is None else str(each["holm_p"]))
+    assert tex.read_text().count("plain & psg & ") == len(stated)
+    assert "already exists" in again.err
+    assert ".csv, .tex" in wrong.err
+
+
+def test_plan_and_report_state_the_part_of_a_prompt_set_and_licences(terminal, tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'seeds = "0"\n[[prompts]]\nset = "visor"\nsample = 3\n[[prompts]]\nset = "contrast"\n'
+        '[[methods]]\nname = "plain"\nguidance = "none"\n'
+    )
+    sample = "visor: sample of 3 of 25,280 prompts, licence MIT"
+
+    planned = terminal("benchmark", "plan", path)
+    answer = json.loads(terminal("benchmark", "plan", path, "--json").out)
+
+    assert f"prompts of {sample}" in planned.out
+    assert "prompts of contrast: all 728 prompts, licence not stated" in planned.out
+    assert "licence MIT, revision local files" in planned.out
+    assert [each["size"] for each in answer["prompt_sets"]] == [25_280, 728]
+    assert answer["models"][0]["licence"] == "MIT"
+
+
+def test_a_report_states_the_part_of_a_prompt_set(terminal, tmp_path):
+    plan, out, page = plan_in(tmp_path), tmp_path / "out", tmp_path / "report.html"
+    plan.write_text(f'{plan.read_text()}\n[[prompts]]\nset = "visor"\nsample = 1\n')
+    terminal("benchmark", "run", plan, "--out", out)
+    (tmp_path / "own.txt").unlink()
+
+    report = terminal("benchmark", "report", out, "--out", page)
+
+    for text in (report.out, page.read_text()):
+        assert "visor: sample of 1 of 25,280 prompts" in text
+        assert "list own.txt: all prompts" in text
 
 
 def test_figures_of_a_report_and_of_a_choice_are_written(terminal, tmp_path):

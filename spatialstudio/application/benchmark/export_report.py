@@ -14,7 +14,13 @@ from spatialstudio.application.benchmark.report import (
     relative_links,
     report_on_method,
 )
-from spatialstudio.application.benchmark.report_files import report_csv, report_html, report_latex
+from spatialstudio.application.benchmark.report_files import (
+    comparisons_csv,
+    comparisons_latex,
+    report_csv,
+    report_html,
+    report_latex,
+)
 from spatialstudio.application.benchmark.runner import ItemFiles
 from spatialstudio.application.benchmark.set_extents import SetExtent, stored_extents
 from spatialstudio.application.evaluate.recorded_runs import StudiedPicture
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from spatialstudio.application.studio import Studio
 
 REPORT_SUFFIXES = (".csv", ".tex", ".html")
+COMPARISON_SUFFIXES = (".csv", ".tex")
 
 
 @frozen(eq=False)
@@ -124,6 +131,29 @@ def write_report(
     files.write(target, text.encode())
 
 
+def write_comparisons(
+    comparisons: Sequence[Comparison], target: Path, files: BenchmarkFiles
+) -> None:
+    """Write comparisons to a file, replacing it.
+
+    Args:
+        comparisons: At least one.
+        target: Its suffix is one of ``COMPARISON_SUFFIXES``.
+        files: Writes the file.
+
+    Raises:
+        SettingsError: The suffix is unknown.
+        StoreError: The file cannot be written.
+    """
+    formats = dict(zip(COMPARISON_SUFFIXES, (comparisons_csv, comparisons_latex), strict=True))
+    if target.suffix.lower() not in formats:
+        raise SettingsError(
+            f'Comparisons cannot be written as "{target.name}".',
+            hint=f"Choose {', '.join(COMPARISON_SUFFIXES)}.",
+        )
+    files.write(target, formats[target.suffix.lower()](comparisons).encode())
+
+
 def export_report(open_studio: Callable[[], "Studio"], folder: Path, target: Path) -> Path:
     """Write a report on the pictures of a benchmark that are judged so far; return the file.
 
@@ -135,4 +165,17 @@ def export_report(open_studio: Callable[[], "Studio"], folder: Path, target: Pat
         extents = stored_extents([folder], studio.paths.resources)
         report = full_report(live_results(items_in(studio, folder)), extents=extents)
         write_report(report, [folder], target, studio.registry.benchmark_files(FILES_ID))
+    return target
+
+
+def export_comparisons(open_studio: Callable[[], "Studio"], folder: Path, target: Path) -> Path:
+    """Write the comparisons of a benchmark's methods on what is judged so far; return the file.
+
+    Raises:
+        SettingsError: The suffix of the file is unknown.
+        StoreError: There are no two methods, nothing is judged yet, or the file cannot be written.
+    """
+    with closing(open_studio()) as studio:
+        comparisons = compare_methods(live_results(items_in(studio, folder)))
+        write_comparisons(comparisons, target, studio.registry.benchmark_files(FILES_ID))
     return target

@@ -1,6 +1,6 @@
 """Reports as plain data, CSV, a LaTeX table, and a single HTML file."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from math import isnan
@@ -18,6 +18,8 @@ from spatialstudio.science.statistics.intervals import share_interval
 HEADER = ("method", "group", "name", "figure", "value", "low", "high", "n")
 Line = tuple[object, ...]
 TERA = 10**12
+LEAST_P = 0.001
+"""Smallest p-value that the LaTeX table states."""
 BAR_WIDTH = 240
 """Pixels of a rate of 1 in the HTML report."""
 STYLE = (
@@ -165,13 +167,11 @@ def report_csv(reports: Sequence[MethodReport]) -> str:
 
 def report_latex(reports: Sequence[MethodReport]) -> str:
     """Return the main figures as a LaTeX table: a row per method, percentages with intervals."""
-    lines = [
-        r"\begin{tabular}{lrrrrrr}",
-        r"\hline",
-        r"Method & PASS \% & PASS$\mid$decided \% & Coverage \% & Best of $K$ & All of $K$ & "
-        r"Both pass \\",
-        r"\hline",
+    header = [
+        *("Method", r"PASS \%", r"PASS$\mid$decided \%", r"Coverage \%"),
+        *("Best of $K$", "All of $K$", "Both pass"),
     ]
+    rows = []
     for report in reports:
         pairs = report.report.pairs_by_seed
         cells = [
@@ -181,8 +181,49 @@ def report_latex(reports: Sequence[MethodReport]) -> str:
             f"{100 * report.report.all_of.pass_rate_all:.1f}",
             f"{100 * pairs.both_pass / pairs.pairs:.1f}" if pairs.pairs else "none ($n = 0$)",
         ]
-        lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
+        rows.append(cells)
+    return latex_table("lrrrrrr", header, rows)
+
+
+def latex_table(columns: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a LaTeX table of cells that are escaped already.
+
+    Args:
+        columns: Alignment of each column, as "lrr".
+        header: Titles of the columns.
+        rows: Their cells.
+    """
+    titles, *lines = (" & ".join(row) + r" \\" for row in (header, *rows))
+    ends = (rf"\begin{{tabular}}{{{columns}}}", r"\hline", r"\end{tabular}")
+    return "\n".join([ends[0], ends[1], titles, ends[1], *lines, ends[1], ends[2], ""])
+
+
+def comparisons_csv(comparisons: Sequence[Comparison]) -> str:
+    """Return comparisons as CSV, one per line; at least one."""
+    answers = [comparison_answer(each) for each in comparisons]
+    return table_text([[*answers[0]], *([*each.values()] for each in answers)], line_end="\n")
+
+
+def comparisons_latex(comparisons: Sequence[Comparison]) -> str:
+    """Return comparisons as a LaTeX table: differences with intervals, and p-values."""
+    header = ["First", "Second", "Value", "Second $-$ first", "Pairs", "$p$", "Holm $p$"]
+    rows = []
+    for each in comparisons:
+        value, low, high = (
+            f"${own:+.3f}$"
+            for own in (each.difference.value, each.difference.low, each.difference.high)
+        )
+        p = (each.test.exact_p if each.test else None, each.adjusted_p)
+        names = map(latex_text, (each.first, each.second, each.value))
+        size = str(each.difference.n)
+        rows.append([*names, f"{value} [{low}, {high}]", size, *map(_latex_p, p)])
+    return latex_table("lllrrrr", header, rows)
+
+
+def _latex_p(p: float | None) -> str:
+    if p is None:
+        return "--"
+    return f"{p:.3f}" if p >= LEAST_P else f"$<$ {LEAST_P}"
 
 
 def _latex_share(interval: Interval) -> str:

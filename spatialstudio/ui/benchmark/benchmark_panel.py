@@ -57,11 +57,11 @@ class BenchmarkPanel(Panel):
         self._context = context
         self._view: BenchmarkView | None = None
         self._planning = PlanMaking(context, self)
-        self._exporting = ReportExporting(context, self)
         self._name = PlainLabel()
         self._name.setFont(font(LARGE, bold=True))
         self._progress = TextLabel(tone=Tone.MUTED, wraps=False)
         self._line = FilterLine(tr("cat  verdict:fail  relation:left_of  method:psg  pse<0.6"))
+        self._exporting = ReportExporting(context, self, lambda: self._line.line)
         self._count = TextLabel(tone=Tone.MUTED, wraps=False)
         words = tr("Show cells as")
         self._shown = Segments(

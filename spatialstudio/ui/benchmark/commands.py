@@ -54,7 +54,7 @@ EXPORT = _run(
     "export_benchmark",
     text="Export the report…",
     icon="export",
-    tip="All figures as CSV, the main ones as a LaTeX table, or one HTML file with pictures",
+    tip="One HTML file with pictures; figures, comparisons or shown cells as CSV or LaTeX",
 )
 SAVE_FIGURE = _run(
     "save_benchmark_figure",
