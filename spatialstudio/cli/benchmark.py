@@ -211,6 +211,7 @@ def status(options: argparse.Namespace, studio: Studio) -> int:
                 "held": items.store.held,
                 "causes": {cause: len(own) for cause, own in grouped(failures).items()},
                 "costs": _costs(items),
+                "devices": _devices(items),
             }
         )
     else:
@@ -458,13 +459,19 @@ def _show_progress_of(progress: BenchmarkProgress) -> None:
     rest = "" if left is None else f", {duration_in_words(left)} left"
     state = " (paused)" if progress.is_paused else ""
     failed = f", {progress.failed} failed" if progress.failed else ""
-    engines = ", ".join(_engine_words(*each) for each in progress.engines.items())
+    engines = ", ".join(
+        _engine_words(name, each, progress.left_for(name))
+        for name, each in progress.engines.items()
+    )
     devices = f" [{engines}]" if len(progress.engines) > 1 else ""
     show_progress(f"{progress.done}/{progress.total}{failed}{pace}{rest}{devices}{state}")
 
 
-def _engine_words(name: str, engine: EngineProgress) -> str:
-    pace = "" if engine.per_hour is None else f" ({engine.per_hour:.0f}/h)"
+def _engine_words(name: str, engine: EngineProgress, left: float | None) -> str:
+    pace = ""
+    if engine.per_hour is not None and left is not None:
+        rest = duration_in_words(HOUR_S * left / engine.per_hour)
+        pace = f" ({engine.per_hour:.0f}/h, about {left:.0f} left in {rest})"
     lost = f", lost {engine.lost}" if engine.lost else ""
     return f"{name}: {engine.items}{pace}{lost}"
 
@@ -484,6 +491,14 @@ def _status_lines(items: ItemFiles, done: int, failures: Sequence[Failure]) -> I
             f"  {name}: {cost['pictures']} pictures, {cost['seconds']:.2f} s and "
             f"{cost['passes']:.1f} denoiser passes each"
         )
+    devices = _devices(items)
+    left = len(opened.drawable) - done - len(failures)
+    for name, each in devices.items():
+        pace = f"{each['per_hour']:.0f} per hour with one engine"
+        yield f"  {name}: {each['pictures']} pictures, {pace}"
+    if left and devices:
+        time = HOUR_S * left / sum(each["per_hour"] for each in devices.values())
+        yield f"  time left: {duration_in_words(time)} with one engine on each of these devices"
 
 
 def _costs(items: ItemFiles) -> Mapping[str, Mapping[str, float]]:
@@ -500,6 +515,20 @@ def _costs(items: ItemFiles) -> Mapping[str, Mapping[str, float]]:
             "passes": mean(each["passes"] for each in own),
         }
         for name, own in costs.items()
+    }
+
+
+def _devices(items: ItemFiles) -> Mapping[str, Mapping[str, float]]:
+    """Return the pictures of each device, and its throughput with one engine."""
+    records = filter(None, map(items.store.item, (each.key for each in items.opened.drawable)))
+    times: dict[str, list[float]] = {}
+    for each in records:
+        seconds = each["seconds"] + (each.get("judging_seconds") or 0.0)
+        times.setdefault(str(each["device"]), []).append(seconds)
+    return {
+        name: {"pictures": len(own), "per_hour": HOUR_S / mean(own)}
+        for name, own in times.items()
+        if any(own)
     }
 
 

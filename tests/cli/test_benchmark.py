@@ -118,6 +118,8 @@ def test_a_benchmark_runs_continues_and_reports_its_state(terminal, tmp_path):
     answer = json.loads(status.out)
     assert (answer["pictures"], answer["done"], answer["causes"]) == (8, 8, {})
     assert answer["costs"]["plain"]["passes"] == 4.0  # two steps with and without the prompt
+    assert answer["devices"]["cpu"]["pictures"] == 8
+    assert 0 < answer["devices"]["cpu"]["per_hour"] <= 3600 / 0.5  # each took half a second
     assert (out / "results" / "psg" / "eval" / "per_sample.jsonl").exists()
 
 
@@ -130,6 +132,9 @@ def test_a_paused_benchmark_says_so(terminal, tmp_path):
     resumed = terminal("benchmark", "resume", out)
 
     assert "held: drain" in held.out
+    assert "cpu: 2 pictures, " in held.out
+    assert "time left: " in held.out
+    assert "time left" not in resumed.out
     assert "8 of 8" in resumed.out
 
 

@@ -115,10 +115,23 @@ class BenchmarkProgress:
         return 3600 * self.drawn / self.seconds if self.drawn and self.seconds > 0 else None
 
     @property
+    def left(self) -> int:
+        """Items that are neither done nor failed."""
+        return self.total - self.done - self.failed
+
+    @property
     def seconds_left(self) -> float | None:
         """Expected time of the rest; None before the first item."""
         rate = self.per_hour
-        return None if rate is None else 3600 * (self.total - self.done - self.failed) / rate
+        return None if rate is None else 3600 * self.left / rate
+
+    def left_for(self, engine: str) -> float | None:
+        """Return how many items of the rest an engine is expected to do; None before its first.
+
+        Engines take items from one queue, so that their shares are those of their throughput.
+        """
+        rates = {name: each.per_hour or 0.0 for name, each in self.engines.items()}
+        return self.left * rates[engine] / sum(rates.values()) if rates[engine] else None
 
 
 ReportProgress = Callable[[BenchmarkProgress], object]

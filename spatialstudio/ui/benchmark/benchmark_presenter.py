@@ -164,15 +164,21 @@ def _expected_in_words(view: BenchmarkView) -> str:
 
 
 def device_facts(progress: BenchmarkProgress) -> tuple[tuple[str, str], ...]:
-    """Return what each engine has done, and its throughput."""
-    return tuple((name, _engine_in_words(each)) for name, each in progress.engines.items())
+    """Return what each engine has done, its throughput, and its share of the rest."""
+    return tuple(
+        (name, _engine_in_words(each, progress.left_for(name)))
+        for name, each in progress.engines.items()
+    )
 
 
-def _engine_in_words(engine: EngineProgress) -> str:
+def _engine_in_words(engine: EngineProgress, left: float | None) -> str:
     one, many = tr("1 picture"), tr("{count} pictures").format(count=f"{engine.items:,}")
     words = [one if engine.items == 1 else many]
     if engine.per_hour is not None:
         words.append(tr("{rate} per hour").format(rate=f"{engine.per_hour:,.0f}"))
+        if left is not None:
+            time = duration_in_words(HOUR_S * left / engine.per_hour)
+            words.append(tr("about {count} left in {time}").format(count=f"{left:,.0f}", time=time))
     if engine.lost:
         words.append(tr("lost {count} times").format(count=engine.lost))
     return ", ".join(words)

@@ -14,9 +14,12 @@ from spatialstudio.application.benchmark.background_run import (
 )
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor
 from spatialstudio.application.benchmark.monitor import BenchmarkChanged
+from spatialstudio.application.benchmark.runner import BenchmarkProgress, EngineProgress
 from spatialstudio.domain.benchmark_cells import CellState
+from spatialstudio.domain.benchmark_plan import JudgePlan
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.benchmark import commands
+from spatialstudio.ui.benchmark.benchmark_presenter import device_facts
 from spatialstudio.ui.benchmark.run_panel import RunPanel
 from tests.benchmark_cells import PASS
 from tests.ui.benchmark.conftest import changed
@@ -72,6 +75,33 @@ def test_start_is_disabled_when_every_picture_is_done(panel, context, qtbot):
     panel.handle(changed(states=[PASS] * 8))
     qtbot.waitUntil(lambda: not context.actions[commands.START].isEnabled())
     assert panel._state.text() == "All pictures are done."
+
+
+def test_start_is_enabled_while_another_judge_set_has_work(panel, context, qtbot):
+    done = changed(states=[PASS] * 8).view
+    two = replace(done.plan, judges=(JudgePlan(), JudgePlan(name="cut")))
+    start = context.actions[commands.START]
+    panel.handle(BenchmarkChanged(view=replace(done, plan=two, unjudged=3)))
+    words = "3 pictures are left for another judge set."
+    qtbot.waitUntil(lambda: panel._state.text() == words)
+    assert start.isEnabled()
+    panel.handle(BenchmarkChanged(view=replace(done, plan=two)))
+    qtbot.waitUntil(lambda: panel._state.text() == "All pictures are done.")
+    assert not start.isEnabled()
+
+
+def test_each_engine_shows_its_pace_and_its_share_of_the_rest():
+    engines = {
+        "cuda:0": EngineProgress(items=30, seconds=100.0),
+        "cuda:1": EngineProgress(items=10, seconds=100.0, lost=1),
+        "cuda:2": EngineProgress(),
+    }
+    progress = BenchmarkProgress(total=120, done=40, failed=0, seconds=100.0, engines=engines)
+    assert dict(device_facts(progress)) == {
+        "cuda:0": "30 pictures, 1,080 per hour, about 60 left in 3 min",
+        "cuda:1": "10 pictures, 360 per hour, about 20 left in 3 min, lost 1 times",
+        "cuda:2": "0 pictures",
+    }
 
 
 def test_the_time_is_that_of_earlier_pictures_before_the_first_one(panel, qtbot):
