@@ -12,6 +12,7 @@ from spatialstudio.ui.framework.window_settings import (
     WindowSettings,
 )
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
+from spatialstudio.ui.theme.fonts import use_bundled_font
 from spatialstudio.ui.theme.theme import Theme
 from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.main_window import MainWindow
@@ -63,6 +64,15 @@ def settings(tmp_path):
 def context(studio, theme, settings):
     """The context of a panel, without a window."""
     return WindowContext.of(studio, theme, settings, TABLE)
+
+
+@pytest.fixture
+def bundled_font(qapp):
+    """The studio's typeface, until the end of the test."""
+    before = qapp.font()
+    use_bundled_font(qapp, resources_folder() / "fonts")
+    yield
+    qapp.setFont(before)
 
 
 @pytest.fixture

@@ -44,6 +44,13 @@ def font(scale: float = 1.0, *, bold: bool = False) -> QFont:
     return chosen
 
 
+def plot_font(scale: float = 1.0, *, bold: bool = False) -> QFont:
+    """Return the font of plots: without tabular figures, which PDF readers take for no digits."""
+    chosen = font(scale, bold=bold)
+    chosen.clearFeatures()
+    return chosen
+
+
 class Theme(QObject):
     """Colours and icons of the active palette.
 

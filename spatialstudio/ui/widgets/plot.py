@@ -56,7 +56,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.plain_svg import plain_svg
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotRow
@@ -538,7 +538,7 @@ class Plot(QFrame):
 
     def _key_places(self) -> list[QRectF]:
         """Return where the entries of the legend lie, line after line."""
-        metrics, places = QFontMetricsF(font(SMALL)), []
+        metrics, places = QFontMetricsF(plot_font(SMALL)), []
         left, top = float(em(PAD_EM)), float(em(PAD_EM))
         for key in self.keys():
             width = em(SWATCH_EM) + em(PAD_EM) + metrics.horizontalAdvance(key.name) + 2
@@ -550,7 +550,7 @@ class Plot(QFrame):
 
     def _draw_keys(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(font(SMALL))
+        painter.setFont(plot_font(SMALL))
         alignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         for key, place in zip(self.keys(), self._key_places(), strict=True):
             middle = place.center().y()

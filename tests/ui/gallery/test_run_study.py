@@ -15,6 +15,7 @@ from spatialstudio.ui.gallery.study_dialog import StudyDialog
 from spatialstudio.ui.gallery.widgets.study_contents import StudyPoint
 from spatialstudio.ui.gallery.widgets.study_plot import StudyPlot
 from tests.ui.gallery.test_sweep_panel import begun, panel, sweep_id  # noqa: F401 - fixtures
+from tests.ui.pdf_text import pdf_characters
 
 
 def run_of(strength, seed, **values):
@@ -139,6 +140,10 @@ def test_the_share_of_passes_is_tested():
     assert contents.columns[-1][0] == "Holm p"
     assert contents.rows[1][-1] == "0.5"
     assert contents.bounds == (0, 1)
+
+
+def test_the_digits_of_the_plot_can_be_extracted_from_a_pdf(bundled_font, dialog):
+    assert set("01.") <= pdf_characters(dialog.findChild(StudyPlot).contents("pdf"))
 
 
 def test_the_plot_says_its_values(qtbot, dialog):

@@ -26,6 +26,7 @@ from tests.ui.inspect.test_blocks_panel import (
     files_with,
     run_of,
 )
+from tests.ui.pdf_text import pdf_characters
 
 LEFT = Qt.MouseButton.LeftButton
 POS = Column("dog to the left of car", Measure.POS)
@@ -257,6 +258,10 @@ def test_the_values_are_saved_as_a_table(panel):
     rows = heat(panel).contents("csv").decode().splitlines()
     assert rows[0] == "layer,guides,step,PoS"
     assert len(rows) == 1 + 2 * STEPS
+
+
+def test_its_digits_can_be_extracted_from_a_pdf(bundled_font, panel):
+    assert set("01.") <= pdf_characters(heat(panel).contents("pdf"))
 
 
 def press(qtbot, panel, text):

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsSimpleTextItem, QSizePolicy
 
 from spatialstudio.domain.audit_figures import ReliabilityBin
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable, place_text
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotLine
 from spatialstudio.ui.widgets.texts import tr
@@ -61,11 +61,13 @@ class SharePlot(Plot):
         for axis in self._axes.values():
             axis.setCacheMode(CACHED)
             axis.linkToView(self._row.box)
-            axis.setStyle(tickFont=font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM))
+            axis.setStyle(
+                tickFont=plot_font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM)
+            )
             self.surface.scene().addItem(axis)
         self._labels = [QGraphicsSimpleTextItem(text) for text in (across, down)]
         for label in self._labels:
-            label.setFont(font(SMALL))
+            label.setFont(plot_font(SMALL))
             self.surface.scene().addItem(label)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtWidgets import QGraphicsSimpleTextItem
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable, place_text
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotLine
@@ -113,7 +113,7 @@ class RacePlot(Plot):
     def dress(self) -> None:
         """Apply the theme's colours."""
         for axis in self._axes:
-            axis.setStyle(tickFont=font(SMALL), tickTextOffset=em(0.2), tickLength=em(0.2))
+            axis.setStyle(tickFont=plot_font(SMALL), tickTextOffset=em(0.2), tickLength=em(0.2))
             axis.setPen(self.theme.colour("line"))
             axis.setTextPen(self.theme.colour("muted"))
         for title in self._titles:
@@ -186,7 +186,7 @@ class RacePlot(Plot):
 
     def _text(self, words: str) -> QGraphicsSimpleTextItem:
         item = QGraphicsSimpleTextItem(words)
-        item.setFont(font(SMALL))
+        item.setFont(plot_font(SMALL))
         self.surface.scene().addItem(item)
         return item
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsSimpleTextItem
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.painting import elided
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable, place_text
 from spatialstudio.ui.widgets.plot_range import PlotRange
@@ -110,7 +110,7 @@ class RateBars(Plot):
 
     def dress(self) -> None:
         """Apply the theme's colours."""
-        self._axis.setStyle(tickFont=font(SMALL), tickTextOffset=em(0.2), tickLength=em(0.2))
+        self._axis.setStyle(tickFont=plot_font(SMALL), tickTextOffset=em(0.2), tickLength=em(0.2))
         self._axis.setPen(self.theme.colour("line"))
         self._axis.setTextPen(self.theme.colour("muted"))
         self._axis.setTicks([[(tick, f"{tick:.0%}".replace("%", " %")) for tick in TICKS]])
@@ -233,7 +233,7 @@ class RateBars(Plot):
 
     def _text(self, words: str, *, bold: bool = False) -> QGraphicsSimpleTextItem:
         item = QGraphicsSimpleTextItem(words)
-        item.setFont(font(SMALL, bold=bold))
+        item.setFont(plot_font(SMALL, bold=bold))
         self.surface.scene().addItem(item)
         return item
 
@@ -252,7 +252,7 @@ class RateBars(Plot):
             heading.setVisible(area.top() <= y <= area.bottom())
 
     def _label_width(self) -> float:
-        measure = QFontMetricsF(font(SMALL))
+        measure = QFontMetricsF(plot_font(SMALL))
         widest = max((measure.horizontalAdvance(bar.label) for bar in self._bars), default=0.0)
         return min(widest, em(WIDEST_LABEL_EM), self.width() * 0.4)
 

@@ -18,6 +18,7 @@ from spatialstudio.ui.theme.theme import (
     Theme,
     em,
     font,
+    plot_font,
 )
 from spatialstudio.ui.widgets.builders import column, grow
 from spatialstudio.ui.widgets.plot import Plot, PlotKey, PlotTable
@@ -91,7 +92,7 @@ class DepthPlot(Plot):
 
     def lay_out(self, room: QRectF) -> None:
         """Reserve room for the labels at the ends of the axis."""
-        measure = QFontMetricsF(font(SMALL))
+        measure = QFontMetricsF(plot_font(SMALL))
         margin = max(measure.horizontalAdvance(tr(end)) for end in ENDS) / 2 + em(GAP_EM)
         area = room.adjusted(margin, 0, -margin, -em(AXIS_EM))
         sides = QMarginsF(margin, 0, margin, 0)
@@ -102,7 +103,9 @@ class DepthPlot(Plot):
 
     def dress(self) -> None:
         """Apply the theme's colours."""
-        self._axis.setStyle(tickFont=font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM))
+        self._axis.setStyle(
+            tickFont=plot_font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM)
+        )
         self._axis.setPen(self.theme.colour("line"))
         self._axis.setTextPen(self.theme.colour("muted"))
         ends = [(place, tr(end)) for place, end in enumerate(ENDS)]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMarginsF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF
 
 from spatialstudio.ui.gallery.widgets.study_contents import StudyPoint
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.plot import Plot, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED
@@ -88,11 +88,14 @@ class StudyPlot(Plot):
     def dress(self) -> None:
         """Apply the theme's colours."""
         for axis in self._axes.values():
-            axis.setStyle(tickFont=font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM))
+            axis.setStyle(
+                tickFont=plot_font(SMALL), tickTextOffset=em(GAP_EM), tickLength=em(GAP_EM)
+            )
             axis.setPen(self.theme.colour("line"))
             axis.setTextPen(self.theme.colour("muted"))
-        size = {"font-size": f"{font(SMALL).pointSizeF():g}pt"}
+        size = {"font-size": f"{plot_font(SMALL).pointSizeF():g}pt"}
         for side, name in (("left", self._number), ("bottom", self._by)):
+            self._axes[side].label.setFont(plot_font(SMALL))
             self._axes[side].setLabel(name, color=self.theme.colour("muted").name(), **size)
         self._axes["bottom"].setTicks([list(enumerate(self._names()))])
         text = self.theme.colour("text")
@@ -139,7 +142,7 @@ class StudyPlot(Plot):
 
     def _names(self) -> list[str]:
         """Return the names of the groups, each as long as there is room."""
-        measure = QFontMetricsF(font(SMALL))
+        measure = QFontMetricsF(plot_font(SMALL))
         room = self._row.area.width() / max(self.range.length, 1) - em(GAP_EM)
         elide = Qt.TextElideMode.ElideRight
         return [measure.elidedText(each.name, elide, room) for each in self.points]

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.inspect.widgets.pos_chart import MOST_TICKS, TICK_EM, step_ticks
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.plot import CONTROL, Plot, PlotKey, PlotTable, Values, place_text
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotCurve
@@ -221,7 +221,7 @@ class LayerHeatMap(Plot):
         clock = QRectF(left, bottom, right - left, em(CLOCK_EM))
         self._clock.setHeight(clock.height())
         self._clock.setGeometry(clock)
-        self._clock_name.setFont(font(SMALL))
+        self._clock_name.setFont(plot_font(SMALL))
         at = QPointF(left - em(MARK_EM), clock.center().y())
         place_text(self._clock_name, at, (1, 0.5))
         self._frame.fit(room)
@@ -229,7 +229,7 @@ class LayerHeatMap(Plot):
     def dress(self) -> None:
         """Colour the cells and curves."""
         contents, text = self._contents, self.theme.colour("muted")
-        self._clock.setStyle(tickFont=font(SMALL), tickLength=0, tickTextOffset=0)
+        self._clock.setStyle(tickFont=plot_font(SMALL), tickLength=0, tickTextOffset=0)
         self._clock.setPen(None)
         self._clock.setTickPen(None)
         self._clock.setTextPen(text)
@@ -415,7 +415,7 @@ class HeatFrame(QGraphicsItem):
         contents = self._map.contents_shown
         if not contents.layers:
             return
-        painter.setFont(font(SMALL))
+        painter.setFont(plot_font(SMALL))
         course, heat = self._map.areas
         painter.setPen(QPen(self._colour("line"), 1))
         painter.drawRect(heat)

@@ -27,7 +27,7 @@ from spatialstudio.ui.inspect.widgets.pos_lanes import (
     LaneCurve,
     PosLane,
 )
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.plot import CONTROL, Plot, PlotKey, PlotTable, place_text
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED
@@ -160,7 +160,7 @@ class PosChart(Plot):
         box = self._upper.row.box.geometry()
         self._clock.setHeight(clock.height())
         self._clock.setGeometry(QRectF(box.left(), clock.top(), box.width(), clock.height()))
-        self._clock_name.setFont(font(SMALL))
+        self._clock_name.setFont(plot_font(SMALL))
         left = field.left() - em(LABEL_GAP_EM)
         place_text(self._clock_name, QPointF(left, clock.center().y()), (1, 0.5))
 
@@ -168,7 +168,7 @@ class PosChart(Plot):
         """Apply the theme's colours."""
         for row in self._rows_of_steps:
             row.dress()
-        self._clock.setStyle(tickFont=font(SMALL), tickLength=0, tickTextOffset=0)
+        self._clock.setStyle(tickFont=plot_font(SMALL), tickLength=0, tickTextOffset=0)
         self._clock.setPen(None)
         self._clock.setTickPen(None)
         self._clock.setTextPen(self.theme.colour("muted"))

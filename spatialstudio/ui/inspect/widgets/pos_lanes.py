@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.inspect.widgets.pos_curve import GuidanceMark, PosCurve
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.plot import Plot, Values, place_text
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotCurve, PlotLine
 from spatialstudio.ui.widgets.texts import tr
@@ -174,7 +174,7 @@ class PosLane(StepRow):
         width = box.left() - em(LABEL_GAP_EM - EDGE_EM)
         self._axis.setWidth(width)
         self._axis.setGeometry(QRectF(0, box.top(), width, box.height()))
-        self._name.setFont(font(SMALL))
+        self._name.setFont(plot_font(SMALL))
         place_text(self._name, QPointF(area.right(), area.top()), (1, 1))
 
     def show_levels(self, last: float, goal: float | None) -> None:
@@ -256,7 +256,7 @@ class PosLane(StepRow):
     def dress(self) -> None:
         """Apply the theme's colours."""
         super().dress()
-        self._axis.setStyle(tickFont=font(SMALL), tickLength=0, tickTextOffset=0)
+        self._axis.setStyle(tickFont=plot_font(SMALL), tickLength=0, tickTextOffset=0)
         self._axis.setPen(None)
         self._axis.setTickPen(None)
         self._axis.setTextPen(self.theme.colour("muted"))
@@ -330,7 +330,7 @@ class ValueMark:
 
     def show_text(self, said: str, at: QPointF, theme: Theme, *, is_second: bool) -> None:
         """Write the value to the right of a position."""
-        chosen = font(SMALL, bold=not is_second)
+        chosen = plot_font(SMALL, bold=not is_second)
         if chosen != self._text.font():
             self._text.setFont(chosen)
         self._text.setBrush(theme.colour("muted" if is_second else "text"))
@@ -372,7 +372,7 @@ class GuidanceTrack(StepRow):
             self._names, (tr("loss"), tr("step size")), (0.25, 0.75), strict=True
         ):
             name.setText(text)
-            name.setFont(font(SMALL))
+            name.setFont(plot_font(SMALL))
             left = area.left() - em(LABEL_GAP_EM)
             place_text(name, QPointF(left, area.top() + share * area.height()), (1, 0.5))
         self.draw_bars()

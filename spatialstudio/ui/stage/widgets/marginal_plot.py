@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.scene import Axis
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, font
+from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.picture_layers import Crossing, Profile
 from spatialstudio.ui.widgets.picture_region import CLOSEST
 from spatialstudio.ui.widgets.plot import NOTCH, ZOOM, Plot, PlotKey, PlotTable
@@ -306,7 +306,7 @@ class MarginalPlot(Plot):
 
     def _write_share(self, said: str, dot: QPointF) -> None:
         """Write the share on the picture's side of the crossing, upright where there is no room."""
-        self._share.setFont(font(SMALL, bold=True))
+        self._share.setFont(plot_font(SMALL, bold=True))
         self._share.setBrush(self.theme.colour("text"))
         self._share.setText(said)
         area, size = self._row.area, self._share.boundingRect().size()

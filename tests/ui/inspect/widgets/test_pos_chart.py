@@ -18,6 +18,7 @@ from spatialstudio.ui.inspect.widgets.pos_curve import (
 from spatialstudio.ui.inspect.widgets.pos_lanes import DOT_EM, PAD_EM, spread, stretches
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.plot_range import PlotRange
+from tests.ui.pdf_text import pdf_characters
 
 NAME = "dog to the left of car"
 MIDDLE = 5
@@ -49,6 +50,10 @@ def chart(qtbot, theme):
     chart.show_contents(CONTENTS)
     chart.show()
     return chart
+
+
+def test_its_digits_can_be_extracted_from_a_pdf(bundled_font, chart):
+    assert set("01.") <= pdf_characters(chart.contents("pdf"))
 
 
 def legend_of(chart):
