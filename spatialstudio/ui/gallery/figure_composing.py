@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.figures import FigurePreview, Figures, latex_figure
+from spatialstudio.application.inspect.captured_layers import ordinary
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.errors import ErrorReport, SettingsError, StudioError
 from spatialstudio.domain.export import FIGURE, ExportLook
+from spatialstudio.domain.figure_template import FigureTemplate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.library import LibraryEntry
 from spatialstudio.ui.framework.file_reading import Subject
@@ -77,6 +79,7 @@ class FigureComposing(QObject):
         self._look = self._context.studio.exports.look(THEME)
         runs, checked = self._runs(targets)
         dialog = FigureDialog(runs, checked, self._figures.fonts, self._window)
+        dialog.show_template(self._start_of(targets))
         dialog.show_names(self._figures.names)
         dialog.edited.connect(self._draw)
         dialog.template_picked.connect(self._use_template)
@@ -97,8 +100,7 @@ class FigureComposing(QObject):
         prompts = {by_path[path].summary.prompt for path in targets if path in by_path}
         others = [path for path, each in by_path.items() if each.summary.prompt in prompts]
         second = session.baseline.path if session.baseline is not None else None
-        is_open = session.run is not None and targets == (session.run.path,)
-        chosen = [*targets, *([second] if is_open and second is not None else [])]
+        chosen = [*targets, *([second] if self._is_open(targets) and second is not None else [])]
         if len(chosen) == 1 and chosen[0] in by_path:
             chosen += _baseline_of(by_path[chosen[0]], [by_path[path] for path in others])
         offered = dict.fromkeys((*chosen, *self._exporting.members, *others[:MOST_OFFERED]))
@@ -106,6 +108,26 @@ class FigureComposing(QObject):
             str(path): _label(by_path[path]) if path in by_path else path.stem for path in offered
         }
         return labels, tuple(map(str, chosen))
+
+    def _start_of(self, targets: tuple[Path, ...]) -> FigureTemplate:
+        """Return the default template; for the open run, with the moment that Inspect shows."""
+        usual, session, maps = FigureTemplate(), self._context.studio.session, self._context.maps
+        run = session.run
+        if run is None or not self._is_open(targets):
+            return usual
+        picked = () if session.step >= run.total_steps - 1 else (session.step + 1,)
+        captured = (file.layer for file in ordinary(run.attention_files))
+        return replace(
+            usual,
+            steps=tuple(sorted({*usual.steps, *picked})),
+            layers=tuple(layer for layer in captured if layer in maps.choice.layers),
+            moment=maps.look.moment,
+        )
+
+    def _is_open(self, targets: tuple[Path, ...]) -> bool:
+        """Whether the only target is the open run."""
+        run = self._context.studio.session.run
+        return run is not None and targets == (run.path,)
 
     def _draw(self) -> None:
         """Ask for a preview of the current choice."""

@@ -250,8 +250,8 @@ class FigureDialog(TitledDialog):
         for field in self._fields.values():
             field.blockSignals(True)
         for items, chosen in ((self._words, template.words), (self._layers, template.layers)):
-            names = {items.item(n).data(VALUE): items.item(n).text() for n in range(items.count())}
-            items.show_choices(names, chosen)
+            offered = (items.item(place).data(VALUE) for place in range(items.count()))
+            items.show_choices({name: name for name in (*offered, *chosen)}, chosen)
         self._steps.setText(", ".join(map(str, template.steps)))
         self._scale.setCurrentIndex(self._scale.findData(template.scale))
         self._moment.setCurrentIndex(self._moment.findData(template.moment))
@@ -276,6 +276,8 @@ class FigureDialog(TitledDialog):
             {name: name for name in preview.layers}, layers or self._template_layers
         )
         self._template_words = self._template_layers = ()
+        if set(layers) - set(preview.layers):
+            self._pause.start()  # the runs have no such layer: draw without it
         self._form.setRowVisible(self._layers, bool(preview.layers))
         recorded = ", ".join(map(str, preview.steps))
         self._steps.setToolTip(plain_tip(tr("Recorded: {steps}").format(steps=recorded)))

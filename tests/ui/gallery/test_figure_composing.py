@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -20,11 +21,13 @@ from PySide6.QtWidgets import (
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.commands import run
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.figure_template import SCHEMA_FILE
 from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.figure_dialog import CheckList, FigureDialog, steps_of
 from spatialstudio.ui.window.workspaces import GALLERY, INSPECT
+from tests.ui.inspect.test_blocks_panel import files_with
 from tests.ui.scripted_engine import PROMPT
 
 MOST_ACTIONS = 10
@@ -125,6 +128,22 @@ def test_the_figure_of_a_paper_needs_at_most_ten_actions(qtbot, composer, finish
     assert {"Attention", "PoS", "Denoising step", "guided steps"} <= set(texts)
     assert svg.count("<image ") == 2 * 2 * 4 + 1
     assert svg.count("@font-face") == 2
+
+
+def test_it_starts_from_the_moment_that_inspect_shows(qtbot, finished, hand, studio):
+    maps, files = finished.context.maps, files_with(1)
+    studio.session.open(replace(studio.session.run, attention_files=files))
+    studio.session.pick_step(6)
+    maps.show_look(moment=Moment.BEFORE)
+    maps.average(frozenset({files[1].layer}))
+    hand.trigger(commands.FIGURE)
+    dialog = finished.findChild(FigureDialog)
+    start = dialog.template
+    assert start.steps == (1, 5, 7, 10, 20)
+    assert (start.moment, start.layers) == (Moment.BEFORE, (files[1].layer,))
+    qtbot.waitUntil(lambda: bool(dialog.caption))  # the stored run has no layers
+    assert dialog.template == replace(start, layers=())
+    assert "before" in dialog.caption
 
 
 def test_steps_beyond_the_last_are_named_until_they_are_removed(qtbot, composer):
