@@ -14,7 +14,7 @@ subclasses of ``StudioError`` with a message and a hint.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -258,18 +258,22 @@ def evaluate(  # noqa: PLR0913 - options of a call in a notebook
         return _evaluate(image, prompt, _judge_set(judges, cut), (checker, changes), metrics)
 
 
-def open_run(path: str | Path, name: str = "") -> StoredRun:
+def open_run(path: str | Path, name: str = "", *, layers: str | Path | None = None) -> StoredRun:
     """Open a stored run as arrays and tables; neither torch, Qt nor a model is loaded.
 
     Args:
         path: Any file of the run, a folder or bundle of runs, or a folder of an early version.
         name: Name of a run in a folder or bundle, without extension; empty for the newest.
+        layers: Cache with the captured layers of runs outside bundles; None for the default.
 
     Raises:
         StoreError: There is no run, or it is damaged.
         ImageError: The picture is damaged.
     """
-    return open_stored(_studio().storage.exports.load(Path(path), name))
+    from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders
+
+    read = None if layers is None else AttentionFolders(Path(layers)).read
+    return open_stored(_studio().storage.exports.load(Path(path), name, read))
 
 
 def pos(
@@ -434,8 +438,6 @@ def _evaluate(
 
 
 def _device(name: str) -> AbstractContextManager[None]:
-    from contextlib import nullcontext
-
     if not name:
         return nullcontext()
     from spatialstudio.adapters.device import default_device

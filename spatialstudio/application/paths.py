@@ -5,6 +5,7 @@ from pathlib import Path
 
 import platformdirs
 
+from spatialstudio.domain.attention import ATTENTION_FOLDER
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import Surroundings
 from spatialstudio.domain.resources import resources_folder
@@ -70,6 +71,11 @@ class StudioPaths:
     def model_folders(self) -> tuple[Path, ...]:
         """Folders searched for models, embedded models first."""
         return (self.resources / "models", self.models)
+
+    @property
+    def layers(self) -> Path:
+        """Cache of captured layers: a folder of each run, with one NumPy file a layer."""
+        return self.cache / ATTENTION_FOLDER
 
     @property
     def surroundings(self) -> Surroundings:

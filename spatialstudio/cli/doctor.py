@@ -17,7 +17,6 @@ from spatialstudio.application.torch_builds import (
     describe_machine,
     installed_torch,
 )
-from spatialstudio.domain.attention import ATTENTION_FOLDER
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.search_paths import PACKAGE_PARENT, without_current_folder
 
@@ -91,8 +90,8 @@ def examine(studio: Studio) -> Iterator[Finding]:
         value = f"{disabled.name} {disabled.version} is disabled. {disabled.reason}"
         yield Finding(name="plugin", value=value, is_problem=True)
     yield Finding(name="runs", value=str(studio.runs_folder))
-    folder = studio.paths.cache / ATTENTION_FOLDER
-    yield Finding(name="cache", value=f"{studio.storage.layer_cache()}, in {folder}")
+    cached = f"{studio.storage.layer_cache()}, in {studio.paths.layers}"
+    yield Finding(name="cache", value=cached)
     yield Finding(name="settings", value=str(studio.paths.settings))
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
+from typing import TypeAlias
 
 from spatialstudio.application.evaluate.metrics import all_metrics, picture_scores
 from spatialstudio.application.inspect.inspection import evidence_of, last_attention
@@ -83,6 +84,10 @@ def no_layer(_request_id: RequestId, _file: AttentionFile) -> LayerValues:
     raise StoreError("The captured layers are not available.")
 
 
+ReadLayer: TypeAlias = Callable[[RequestId, AttentionFile], LayerValues]
+"""Opens a captured layer of a request; raises StoreError."""
+
+
 @frozen
 class Exports:
     """Writes exports of stored runs.
@@ -97,7 +102,7 @@ class Exports:
     store: RunStore
     exporter: Exporter
     themes: Path
-    read_layer: Callable[[RequestId, AttentionFile], LayerValues] = no_layer
+    read_layer: ReadLayer = no_layer
 
     def look(self, theme: str = THEME) -> ExportLook:
         """Return the default figure style, with a theme's colours.
@@ -264,12 +269,13 @@ class Exports:
         """
         return self.exporter.open_bundle(path, root, note)
 
-    def load(self, path: Path, name: str = "") -> LoadedRun:
+    def load(self, path: Path, name: str = "", read_layer: ReadLayer | None = None) -> LoadedRun:
         """Load a run from any of its files, from a folder, or from a bundle.
 
         Args:
             path: The file or folder.
             name: Name of a run in a folder or bundle, without extension; empty for the newest.
+            read_layer: Opens the captured layers of a run outside a bundle; None for the cache.
 
         Raises:
             StoreError: There is no run, or it is damaged.
@@ -279,8 +285,8 @@ class Exports:
         if name and not is_path_component(name):
             raise StoreError(f'"{name}" is not the name of a run.', hint="Pass a file name.")
         record, events = self.store.load(path / f"{name}{TRACE_ENDING}" if name else path)
-        read_layer = partial(self.read_layer, record.request.id)
-        return LoadedRun(record=record, events=events, read_layer=read_layer)
+        read = partial(read_layer or self.read_layer, record.request.id)
+        return LoadedRun(record=record, events=events, read_layer=read)
 
     def _read_all(self, runs: Sequence[Path], order: ExportOrder) -> Iterator[ExportedRun]:
         for done, path in enumerate(runs):

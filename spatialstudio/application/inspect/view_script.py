@@ -1,6 +1,7 @@
 """Export of an attention view as a Python script that needs only ``open_run``."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from spatialstudio.application.compose.prompt_words import words_of
 from spatialstudio.application.inspect.self_attention import PlaceAttention
@@ -11,6 +12,7 @@ from spatialstudio.domain.attention import (
     MapScale,
     Moment,
 )
+from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.run_data import MOMENT_NAMES, layer_array_name
 from spatialstudio.domain.scene import MentionId
 
@@ -27,7 +29,6 @@ WORDS = {words!r}
 STEP = {step}  # from 0
 SHADES = " .:-=+*#%@"
 
-run = open_run({path!r})
 {maps}
 for word, text in WORDS.items():
     top = {top}
@@ -50,9 +51,7 @@ ROW, COLUMN = {cell!r}  # of the attending place
 STEP = {step}  # from 0
 SHADES = " .:-=+*#%@"
 
-run = open_run({path!r})
-if run.data.missing:
-    raise SystemExit(run.data.missing)
+{opening}
 recorded = run.arrays[{name!r}]
 step = list(recorded.about["steps"]).index(STEP)
 attention = recorded.read()[step, ROW, COLUMN].astype("float32")
@@ -64,7 +63,16 @@ for values in attention:
     print("".join(SHADES[round(float(value / peak * 9))] for value in values))
 '''
 
+_LAYERS_OPENED = """\
+# The trace has no captured layers: they are read from the folder {run_id} in LAYERS.
+LAYERS = {folder!r}
+
+run = open_run({path!r}, layers=LAYERS)
+if run.data.missing:
+    raise SystemExit(f"{{run.data.missing}} Searched: {{LAYERS}}")"""
+
 _STEP_MAPS = """\
+run = open_run({path!r})
 recorded = {{name: run.arrays[name].read() for name in run.arrays if name.startswith("map_")}}
 row = list(run.arrays["captured_steps"].read()).index(STEP)
 maps = {{word: recorded[f"map_{moment}/{{word}}"][row] for word in WORDS}}
@@ -72,8 +80,7 @@ peak = max(np.nanmax(values) for values in recorded.values())
 """
 
 _LAYER_MAPS = """\
-if run.data.missing:
-    raise SystemExit(run.data.missing)
+{opening}
 averaged = run.mean_over_layers({layers!r}, head={head!r}, moment={moment!r})
 maps = {{word: averaged[word][STEP // {every}] for word in WORDS}}
 peak = max(np.max(values) for values in averaged.values())
@@ -87,12 +94,25 @@ _TOPS = {
 """The value in full colour, as ``top_of`` chooses it."""
 
 
+@frozen
+class LayersToRead:
+    """Captured layers that a script averages.
+
+    Attributes:
+        choice: The layers and the head.
+        folder: Cache of captured layers, with a folder of each run.
+    """
+
+    choice: LayerChoice
+    folder: Path
+
+
 def view_script(
     run: OpenRun,
     words: Sequence[MentionId],
     step: int,
     scale: MapScale,
-    choice: LayerChoice | None = None,
+    layers: LayersToRead | None = None,
     moment: Moment = Moment.AFTER,
 ) -> str:
     """Return a script that opens a stored run and shows maps of some words at a step.
@@ -102,7 +122,7 @@ def view_script(
         words: Words to show.
         step: Step, from 0.
         scale: How the value drawn in full colour is chosen.
-        choice: Layers to average from the stored maps; None for the maps of the step itself.
+        layers: Captured layers to average; None for the maps of the step itself.
         moment: Reading of the shown maps.
 
     Raises:
@@ -111,12 +131,14 @@ def view_script(
     if run.path is None:
         raise ValueError("Only stored runs can be opened by a script.")
     texts = {word.key: word.text for word in words_of(run.scene)}
-    maps = _STEP_MAPS.format(moment=MOMENT_NAMES[moment])
-    if choice is not None:
+    path = str(run.path.with_suffix(TRACE_ENDING))
+    maps = _STEP_MAPS.format(path=path, moment=MOMENT_NAMES[moment])
+    if layers is not None:
         every = (run.request.capture.attention_every if run.request else 0) or 1
         maps = _LAYER_MAPS.format(
-            layers=sorted(choice.layers),
-            head=choice.head,
+            opening=_opening(run, path, layers.folder),
+            layers=sorted(layers.choice.layers),
+            head=layers.choice.head,
             moment=MOMENT_NAMES[moment],
             every=every,
         )
@@ -125,7 +147,6 @@ def view_script(
         number=step + 1,
         count=run.total_steps,
         when=f", {moment.value}" if _is_guided(run, step) else "",
-        path=str(run.path.with_suffix(TRACE_ENDING)),
         words={str(word): texts[word] for word in words},
         step=step,
         maps=maps,
@@ -133,7 +154,9 @@ def view_script(
     )
 
 
-def place_script(run: OpenRun, file: AttentionFile, step: int, found: PlaceAttention) -> str:
+def place_script(
+    run: OpenRun, file: AttentionFile, step: int, found: PlaceAttention, folder: Path
+) -> str:
     """Return a script that opens a stored run and shows where a place attends.
 
     Args:
@@ -141,6 +164,7 @@ def place_script(run: OpenRun, file: AttentionFile, step: int, found: PlaceAtten
         file: A layer's recorded self-attention, one of ``self_layers``.
         step: A recorded step, from 0.
         found: The shown attention.
+        folder: Cache of captured layers.
 
     Raises:
         ValueError: The run is not stored.
@@ -156,9 +180,13 @@ def place_script(run: OpenRun, file: AttentionFile, step: int, found: PlaceAtten
         when=f", {found.moment.value}" if found.moment else "",
         cell=found.cell,
         step=step,
-        path=str(run.path.with_suffix(TRACE_ENDING)),
+        opening=_opening(run, str(run.path.with_suffix(TRACE_ENDING)), folder),
         name=layer_array_name(file, is_self=True),
     )
+
+
+def _opening(run: OpenRun, path: str, folder: Path) -> str:
+    return _LAYERS_OPENED.format(run_id=run.id, folder=str(folder), path=path)
 
 
 def _is_guided(run: OpenRun, step: int) -> bool:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox
 
-from spatialstudio.application.inspect.view_script import view_script
+from spatialstudio.application.inspect.view_script import LayersToRead, view_script
 from spatialstudio.application.session import (
     BaselineChanged,
     RunChanged,
@@ -59,6 +59,7 @@ class MapsPanel(Panel):
         self._session = context.studio.session
         self._stage = context.stage
         self._maps = context.maps
+        self._layers = context.studio.paths.layers
         self._opacity = Slider(accessibleName=tr("Opacity of the maps"), maximum=FULL)
         self._opacity.valueChanged.connect(self._fade)
         self._scale = Segments(
@@ -108,7 +109,8 @@ class MapsPanel(Panel):
             self._tell(tr(NO_MAPS))
             return
         moment = shown_moment(run, selection)
-        script = view_script(run, words, step, self._maps.look.scale, choice, moment)
+        layers = LayersToRead(choice=choice, folder=self._layers) if choice else None
+        script = view_script(run, words, step, self._maps.look.scale, layers, moment)
         QGuiApplication.clipboard().setText(script)
         self._tell(tr(COPIED))
 

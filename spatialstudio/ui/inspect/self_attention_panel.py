@@ -164,7 +164,7 @@ class SelfAttentionPanel(Panel):
             self._context.toasts.tell(tr(NOT_STORED))
             return
         file = self._layers[self._layer.currentIndex()]
-        script = place_script(run, file, step, found)
+        script = place_script(run, file, step, found, self._context.studio.paths.layers)
         QGuiApplication.clipboard().setText(script)
         self._context.toasts.tell(tr(COPIED))
 

@@ -24,7 +24,7 @@ from spatialstudio.application.inspect.map_reading import (
     top_of,
 )
 from spatialstudio.application.inspect.self_attention import place_attention, self_layers
-from spatialstudio.application.inspect.view_script import place_script, view_script
+from spatialstudio.application.inspect.view_script import LayersToRead, place_script, view_script
 from spatialstudio.application.paths import HOME_VARIABLE, resources_folder
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.run.choose_settings import new_request
@@ -161,7 +161,8 @@ def test_chosen_layers_are_averaged_as_in_the_window(stored, tmp_path):
     maps.average([stored], choice)
     maps.wait()
     (averaged,) = events
-    script = view_script(stored, ["m1", "m2"], 1, MapScale.SHARED, choice)
+    layers = read_from(tmp_path, choice)
+    script = view_script(stored, ["m1", "m2"], 1, MapScale.SHARED, layers)
     said = shown(script, tmp_path)
     numbers = {text: (float(mass), float(top)) for text, mass, top in MAP_LINE.findall(said)}
     for text, word in (("dog", "m1"), ("car", "m2")):
@@ -179,7 +180,8 @@ def layer_file(home):
 
 def test_a_word_without_a_relation_is_shown_alone(stored, tmp_path):
     choice = LayerChoice(layers=frozenset({"mid"}), head=0)
-    script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, choice)
+    layers = read_from(tmp_path, choice)
+    script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, layers)
     said = shown(script, tmp_path)
     assert [text for text, *_ in MAP_LINE.findall(said)] == ["photo"]
     assert "The map of photo peaks at" in said
@@ -187,18 +189,27 @@ def test_a_word_without_a_relation_is_shown_alone(stored, tmp_path):
 
 
 def test_a_run_whose_layers_are_on_another_machine_says_so(stored, tmp_path):
-    choice = LayerChoice(layers=frozenset({"mid"}))
-    script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, choice)
+    layers = read_from(tmp_path, LayerChoice(layers=frozenset({"mid"})))
+    script = view_script(stored, ["word-2"], 0, MapScale.ABSOLUTE, layers)
     layer_file(tmp_path).unlink()
     done = run_script(script, tmp_path)
     assert done.returncode == 1
     assert "no longer available" in done.stderr
+    assert f"Searched: {cache_in(tmp_path)}" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def cache_in(home):
+    return home / "cache" / ATTENTION_FOLDER
+
+
+def read_from(home, choice):
+    return choice and LayersToRead(choice=choice, folder=cache_in(home))
 
 
 def exports_at(home):
     """The exports of an installation with its own cache of captured layers."""
-    resources, cache = resources_folder(), home / "cache" / ATTENTION_FOLDER
+    resources, cache = resources_folder(), cache_in(home)
     return Exports(
         store=RunFiles(),
         exporter=FileExporter(resources, cache),
@@ -229,8 +240,10 @@ def bring(stored, tmp_path):
 def test_an_imported_bundle_gives_the_same_view_and_exports(stored, tmp_path, bring, choice):
     second, imported, notes = bring("bundle-layers")
     here, there = (
-        view_script(replace(stored, path=path), ["m1", "m2"], 1, MapScale.SHARED, choice)
-        for path in (stored.path, imported)
+        view_script(
+            replace(stored, path=path), ["m1", "m2"], 1, MapScale.SHARED, read_from(home, choice)
+        )
+        for home, path in ((tmp_path, stored.path), (second, imported))
     )
     assert shown(there, second) == shown(here, tmp_path)
     assert notes == []
@@ -245,14 +258,22 @@ def test_an_imported_bundle_gives_the_same_view_and_exports(stored, tmp_path, br
 def test_a_bundle_without_layers_says_so(stored, tmp_path, bring):
     second, imported, notes = bring("bundle")
     assert notes == ['Captured layers are left out; "Bundle with layers" contains them.']
-    choice = LayerChoice(layers=frozenset({"mid"}))
-    script = view_script(replace(stored, path=imported), ["m1"], 1, MapScale.SHARED, choice)
+    layers = read_from(second, LayerChoice(layers=frozenset({"mid"})))
+    script = view_script(replace(stored, path=imported), ["m1"], 1, MapScale.SHARED, layers)
     assert "import a bundle that contains them" in run_script(script, second).stderr
 
 
-def test_the_script_imports_only_open_run_and_numpy(stored):
-    choice = LayerChoice(layers=frozenset({"mid"}))
-    for chosen in (None, choice):
+def test_the_script_names_the_folder_of_the_layers_and_reads_it(stored, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    cache_in(tmp_path).rename(elsewhere)
+    layers = LayersToRead(choice=LayerChoice(layers=frozenset({"mid"})), folder=elsewhere)
+    script = view_script(stored, ["m1"], 1, MapScale.SHARED, layers)
+    assert f"from the folder {stored.id} in LAYERS.\nLAYERS = {str(elsewhere)!r}\n" in script
+    assert MAP_LINE.findall(shown(script, tmp_path))
+
+
+def test_the_script_imports_only_open_run_and_numpy(stored, tmp_path):
+    for chosen in (None, read_from(tmp_path, LayerChoice(layers=frozenset({"mid"})))):
         script = view_script(stored, ["m2"], 0, MapScale.PER_MAP, chosen)
         assert "WORDS = {'m2': 'car'}" in script
         assert stored.path.with_suffix(".strace").name in script
@@ -271,7 +292,7 @@ def test_the_script_of_a_place_prints_the_shown_map(stored, tmp_path, moment):
     (file,) = self_layers(stored)
     read = AttentionFolders(tmp_path / "cache" / ATTENTION_FOLDER).read
     found = place_attention(stored, read, file, 1, (0.6, 0.3), moment)
-    said = shown(place_script(stored, file, 1, found), tmp_path)
+    said = shown(place_script(stored, file, 1, found, cache_in(tmp_path)), tmp_path)
     row, column = found.peak
     peak = f"peak {found.weights.max():.6f} at row {row}, column {column}"
     assert said.splitlines()[0] == f"sum {found.weights.sum():.6f}, {peak}"
