@@ -36,7 +36,8 @@ class RunArray:
         name: Stable name, such as "map_after/m1".
         shape: Its shape.
         dtype: NumPy's name of its number type.
-        axes: Name of each axis: "captured_step", "head", "token", "y", "x".
+        axes: Name of each axis: "captured_step", "head", "token", "y", "x". "due_step" instead of
+            the first has only the steps on which guidance was due, ``steps`` in ``about``.
         meaning: One sentence.
         unit: Unit of the values; empty for names and indices.
         details: Moment, word, token positions, layers and normalisation, as JSON values.

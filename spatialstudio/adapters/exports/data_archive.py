@@ -29,7 +29,8 @@ Read the arrays of a run with NumPy:
 
 "before" and "after" are the readings before and after a step's updates; a step without updates has
 one reading, which is listed under both. `layer/NAME` holds every captured step of a layer,
-`layer_before/NAME` its readings before the updates of the steps on which guidance was due. In
+`layer_before/NAME` the readings of the same layer before the updates of the steps on which guidance
+was due; its first axis, due_step, has only those steps, listed as `steps` in "about". In
 `self_attention/NAME`, [step, row, column] is the map of where that place attends, the mean over
 heads; it is there if it was recorded. Maps are attention probabilities, not rescaled. x grows to
 the right, y grows down; steps count from 0. A missing reading is NaN.

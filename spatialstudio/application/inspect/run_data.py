@@ -42,10 +42,14 @@ NOT_NORMALISED = "none: attention probabilities, not rescaled over the picture"
 MAP_AXES = ("captured_step", "y", "x")
 LAYER_AXES = ("captured_step", "head", "token", "y", "x")
 CROSS = "Cross-attention of one layer."
-CROSS_BEFORE = "The layer before the updates of the steps on which guidance was due."
+CROSS_BEFORE = (
+    "The layer before the updates of the steps on which guidance was due."
+)
 SELF = "Self-attention of one layer: from the place (place_y, place_x) to each (y, x), sum 1."
 SELF_BEFORE = "Self-attention before the updates of the steps on which guidance was due."
 SELF_AXES = ("captured_step", "place_y", "place_x", "y", "x")
+DUE_STEP = "due_step"
+"""First axis of layers read before updates: a row for each step on which guidance was due."""
 
 
 def run_data(
@@ -251,7 +255,7 @@ class _Captured:
                 name=layer_array_name(file, is_self=False),
                 shape=file.shape,
                 dtype=file.dtype,
-                axes=LAYER_AXES,
+                axes=_axes_of(file, LAYER_AXES),
                 meaning=CROSS_BEFORE if file.steps_before else CROSS,
                 unit=PROBABILITY,
                 details={**about, "tokens": list(file.words), "token_positions": places},
@@ -268,7 +272,7 @@ class _Captured:
             name=layer_array_name(file, is_self=True),
             shape=(steps, *shape),
             dtype=file.dtype,
-            axes=SELF_AXES,
+            axes=_axes_of(file, SELF_AXES),
             meaning=SELF_BEFORE if file.steps_before else SELF,
             unit=PROBABILITY,
             details=self._about(file, self._own_moment),
@@ -317,6 +321,10 @@ class _Captured:
         for step in range(len(array)):
             self._tick()
             yield np.array(array[step : step + 1])
+
+
+def _axes_of(file: AttentionFile, axes: tuple[str, ...]) -> tuple[str, ...]:
+    return (DUE_STEP, *axes[1:]) if file.steps_before else axes
 
 
 def _numbers(

@@ -131,6 +131,7 @@ def test_captured_layers_are_exported_with_their_tokens(twice, tmp_path, ending,
     before = json.loads(str(arrays["about"]))["arrays"]["layer_before/mid"]
     assert before["steps"] == np.asarray(arrays["guided_steps"]).tolist()
     assert before["moment_on_guided_steps"] == "before"
+    assert before["axes"] == ["due_step", "head", "token", "y", "x"]
     exported = np.asarray(arrays["layer_before/mid"])
     assert np.array_equal(exported, layer[::-1][: len(exported)])
 
