@@ -42,9 +42,7 @@ NOT_NORMALISED = "none: attention probabilities, not rescaled over the picture"
 MAP_AXES = ("captured_step", "y", "x")
 LAYER_AXES = ("captured_step", "head", "token", "y", "x")
 CROSS = "Cross-attention of one layer."
-CROSS_BEFORE = (
-    "The layer before the updates of the steps on which guidance was due."
-)
+CROSS_BEFORE = "The layer before the updates of the steps on which guidance was due."
 SELF = "Self-attention of one layer: from the place (place_y, place_x) to each (y, x), sum 1."
 SELF_BEFORE = "Self-attention before the updates of the steps on which guidance was due."
 SELF_AXES = ("captured_step", "place_y", "place_x", "y", "x")

@@ -34,6 +34,12 @@ READ = {
     Moment.AFTER: "Guided steps were read after their latent updates.",
 }
 
+ONE_FIRST = "PoS ends above 0.5 in {some} of {count} layers; first in {layer}, from step {step} on."
+SEVERAL_FIRST = (
+    "PoS ends above 0.5 in {some} of {count} layers; first in {first} of them, from step {step} on."
+)
+ALL_AT_ONCE = "All {count} layers decide at step {step}: PoS stays above 0.5 from there on."
+
 
 def measure_choices() -> dict[object, tuple[str, str]]:
     """Return the options of a ``Segments``: the measures."""
@@ -133,24 +139,31 @@ def settled_in_words(table: LayerTable, run: OpenRun, column: Column, head: int 
     if column.measure is not Measure.POS:
         return ""
     found = settled_steps(table.at(column, head))
-    known = [(place, number) for number, place in enumerate(found) if place is not None]
+    known = [place for place in found if place is not None]
     if not known:
         return tr("PoS ends above 0.5 in none of {count} layers.").format(count=len(found))
-    place, number = min(known)
-    said = tr(
-        "PoS ends above 0.5 in {some} of {count} layers; first in {layer}, from step {step} on."
-    ).format(
+    earliest = min(known)
+    first = [layer for layer, place in zip(table.layers, found, strict=True) if place == earliest]
+    said = tr(_settled_sentence(len(first), len(found))).format(
         some=len(known),
         count=len(found),
-        layer=table.layers[number],
-        step=table.steps[place] + 1,
+        first=len(first),
+        layer=first[0],
+        step=table.steps[earliest] + 1,
     )
     guiding = _indices(table, guiding_layers(run))
-    if not guiding:
+    if not guiding or len(first) == len(found):
         return said
     settled = sum(found[each] is not None for each in guiding)
     own = tr("Of the layers that guidance reads, {some} of {count}.")
     return f"{said} {own.format(count=len(guiding), some=settled)}"
+
+
+def _settled_sentence(first: int, count: int) -> str:
+    """Return the sentence on the layers that are decided first, out of all layers."""
+    if first == 1:
+        return ONE_FIRST
+    return ALL_AT_ONCE if first == count else SEVERAL_FIRST
 
 
 def cell_in_words(contents: HeatContents, layer: int, step: int) -> str:

@@ -7,13 +7,16 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QDockWidget, QLabel, QPushButton, QToolButton
 
+from spatialstudio.application.inspect.layer_table import LayerTable
 from spatialstudio.application.inspect.step_numbers import Column, Measure
 from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionDetail, Moment
+from spatialstudio.domain.generation import RequestId
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect.layer_presenter import (
     heat_contents,
     largest_in_words,
     reading_in_words,
+    settled_in_words,
 )
 from spatialstudio.ui.inspect.layer_steps_panel import NONE_CAPTURED, LayerStepsPanel
 from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
@@ -113,6 +116,36 @@ def test_pos_of_each_layer_and_step_is_shown(panel):
 def test_the_sentence_says_where_the_relation_is_decided(panel):
     assert f"in 1 of 2 layers; first in {GUIDING}, from step 1 on" in said(panel)
     assert "Of the layers that guidance reads, 1 of 1." in said(panel)
+
+
+@pytest.mark.parametrize(
+    ("courses", "sentence"),
+    [
+        (
+            [[0.8, 0.9, 0.7]] * 3,
+            "All 3 layers decide at step 1: PoS stays above 0.5 from there on.",
+        ),
+        (
+            [[0.8, 0.9, 0.7], [0.8, 0.7, 0.9], [0.2, 0.1, 0.3]],
+            "PoS ends above 0.5 in 2 of 3 layers; first in 2 of them, from step 1 on.",
+        ),
+        (
+            [[0.2, 0.9, 0.7], [0.8, 0.4, 0.9], [0.2, 0.1, 0.3]],
+            f"PoS ends above 0.5 in 2 of 3 layers; first in {GUIDING}, from step 2 on.",
+        ),
+    ],
+    ids=["all", "several", "one"],
+)
+def test_layers_that_decide_together_are_counted(courses, sentence):
+    table = LayerTable(
+        request_id=RequestId("one"),
+        layers=(GUIDING, OTHER, "up"),
+        steps=(0, 1, 2),
+        columns=(POS,),
+        values=np.array(courses)[None, :, None],
+        moment=None,
+    )
+    assert settled_in_words(table, run_of(()), POS, None).startswith(sentence)
 
 
 def test_a_click_picks_step_and_layer(qtbot, panel, studio, window):
