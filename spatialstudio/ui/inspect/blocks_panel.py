@@ -54,9 +54,11 @@ from spatialstudio.ui.widgets.texts import (
 UNTOLD = "The model's layers were not recorded for this run."
 MEAN_ONLY = "Only the mean over the filled blocks was recorded."
 NO_MODEL = "The model's blocks appear here once it is loaded."
-TO_COME = "Select blocks for the next picture. This records the maps of every layer and word."
+TO_COME = "Select blocks for the next picture. This records all layers."
 CAPTURE = "Record all layers"
-CAPTURE_TIP = "Record the maps of every layer and word to disk for the next picture"
+CAPTURE_TIP = (
+    'Record the maps of all words in every layer for the next picture; "All layers" in the form'
+)
 KEPT = "Click a block to include or exclude it; double-click to show only that block."
 CACHE = "Captured layers on this computer: {} of at most {}."
 CACHE_TIP = (
@@ -65,8 +67,8 @@ CACHE_TIP = (
 )
 ALL_HEADS = "Mean over heads"
 RUNNING = "Individual layers can be selected when the picture is finished."
-WILL_BE_KEPT = "The next picture will record the maps of every layer and word."
-HEADS_WILL_BE_KEPT = "The next picture will record every head of every layer."
+WILL_BE_KEPT = "The next picture will record all layers."
+HEADS_WILL_BE_KEPT = "The next picture will record all layers and heads."
 
 
 class BlocksPanel(Panel):

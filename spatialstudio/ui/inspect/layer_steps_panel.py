@@ -25,6 +25,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect.block_presenter import guiding_layers, kept_layers
+from spatialstudio.ui.inspect.blocks_panel import CAPTURE, CAPTURE_TIP, WILL_BE_KEPT
 from spatialstudio.ui.inspect.layer_presenter import (
     cell_in_words,
     curves_of,
@@ -46,9 +47,6 @@ NO_RUN = "PoS, entropy, mass and overlap by layer and step appear here after a p
 NONE_CAPTURED = "This run has no captured layers. Record all layers, then generate it again."
 RUNNING = "The layers are measured when the picture is finished."
 MEASURING = "Measuring the captured layers…"
-CAPTURE = "Record all layers"
-CAPTURE_TIP = "Record the maps of every layer and word to disk for the next picture"
-WILL_BE_KEPT = "The next picture will record the maps of every layer and word."
 NOT_COMPARABLE = (
     "The runs cannot be subtracted: they share no captured layer, step or word, or one was read "
     "before and the other after a step's updates."

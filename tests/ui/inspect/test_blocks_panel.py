@@ -19,8 +19,9 @@ from spatialstudio.domain.attention import (
     TextLayer,
 )
 from spatialstudio.ui.framework import commands as framework_commands
-from spatialstudio.ui.inspect.blocks_panel import BlocksPanel
+from spatialstudio.ui.inspect.blocks_panel import CAPTURE, BlocksPanel
 from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
+from spatialstudio.ui.run.widgets.guidance_form import DETAILS
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.stage.widgets.word_chips import WordChip
 from spatialstudio.ui.widgets.fields import ChoiceBox
@@ -103,6 +104,11 @@ def files_with(heads):
         )
         for number, layer in enumerate(LAYERS)
     )
+
+
+def test_the_docks_and_the_form_name_recorded_layers_alike():
+    name, _ = DETAILS[AttentionDetail.EVERY_WORD]
+    assert f"Record {name.lower()}" == CAPTURE
 
 
 def button_of(panel, text):

@@ -35,10 +35,13 @@ PRESETS = {
 }
 DETAILS = {
     AttentionDetail.RELATION_WORDS: ("Words in relations", "About 1 kB per word and step."),
-    AttentionDetail.EVERY_WORD: ("All words", "Every layer, mean over heads; stored on disk."),
+    AttentionDetail.EVERY_WORD: (
+        "All layers",
+        "All words in every layer, mean over heads; stored on disk.",
+    ),
     AttentionDetail.EVERYTHING: (
-        "Every layer and head",
-        "Every head of every layer; stored on disk.",
+        "All layers and heads",
+        "All words in every head of every layer; stored on disk.",
     ),
 }
 WITH_PARTICLES = (
