@@ -115,7 +115,8 @@ class RunEstimate:
         seconds: Total time of all runs and search candidates, at most: trials and all candidates
             included, loading not; None if unknown.
         memory_bytes: Peak memory of the most demanding run; None if unknown.
-        disk_bytes: Stored attention maps of all runs.
+        disk_bytes: Stored attention maps of all runs; a run of unknown size counts as the largest.
+        run_disk_bytes: Stored attention maps of the largest run.
         guided_steps: First and last step, from 0, on which guidance may act; None for none.
         device: Device of the last such run, else the requested one; empty if unknown.
         candidates: Largest number of candidates per image; 1 without a search.
@@ -127,6 +128,7 @@ class RunEstimate:
     seconds: float | None = None
     memory_bytes: int | None = None
     disk_bytes: int = 0
+    run_disk_bytes: int = 0
     guided_steps: tuple[int, int] | None = None
     device: str = ""
     candidates: int = 1
@@ -200,16 +202,19 @@ class RunEstimates:
         Args:
             requests: At least one request, baselines included.
         """
-        self._ask_for(requests[0])
+        for request in requests if _is_stored(requests[0]) else requests[:1]:
+            self._ask_for(request)
         memory = [self._memory.get(memory_key(request)) for request in requests]
         known = [each for each in memory if each is not None]
+        largest = max((each.disk_bytes for each in known), default=0)
         guided = [
             step for step in range(requests[0].sampling.steps) if is_guided(requests[0], step)
         ]
         return RunEstimate(
             seconds=self._seconds(requests),
             memory_bytes=max((each.peak_bytes for each in known), default=None),
-            disk_bytes=sum(each.disk_bytes for each in known),
+            disk_bytes=sum(largest if each is None else each.disk_bytes for each in memory),
+            run_disk_bytes=largest,
             guided_steps=(guided[0], guided[-1]) if guided else None,
             device=self._devices[kind_of(requests[0])] or requests[0].sampling.device,
             candidates=candidate_count(requests[0]),
@@ -288,7 +293,14 @@ def kind_of(request: GenerationRequest) -> Kind:
 
 def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:
     """Return the settings that determine the memory of a run."""
-    is_held = any(is_guided(request, step) for step in range(request.sampling.steps))
+    guided = sum(is_guided(request, step) for step in range(request.sampling.steps))
     kind = f"{kind_of(request)} {request.steering.particles}"
-    kept = request.capture.detail.value + " and self-attention" * request.capture.self_attention
-    return kind, is_held, kept
+    return (
+        kind,
+        guided > 0,
+        f"{request.capture} {request.sampling.steps} {guided}" * _is_stored(request),
+    )
+
+
+def _is_stored(request: GenerationRequest) -> bool:
+    return request.capture.stores_words or request.capture.stores_places

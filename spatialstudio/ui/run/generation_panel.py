@@ -65,6 +65,7 @@ from spatialstudio.ui.run.presenters import (
     estimate_in_words,
     estimate_now,
     format_choices,
+    kept_in_words,
     model_choices,
     prediction_choices,
     prediction_note,
@@ -493,5 +494,4 @@ class GenerationPanel(Panel):
         if is_slow:
             line = tr("Running on the CPU. {line}").format(line=line)
         self._foot.show_estimate(line, offer if is_slow else "")
-        on_disk = tr("About {size} on disk.").format(size=size_in_words(estimate.disk_bytes))
-        self._form.guidance.show_kept(on_disk if estimate.disk_bytes else "")
+        self._form.guidance.show_kept(kept_in_words(estimate))

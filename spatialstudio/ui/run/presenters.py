@@ -11,6 +11,7 @@ from spatialstudio.application.run.queue import (
     outcome_of,
 )
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.attention import MOST_CACHE_BYTES
 from spatialstudio.domain.derived_requests import has_baseline, unguided
 from spatialstudio.domain.devices import NUMBER_FORMATS, DeviceCard, size_in_words
 from spatialstudio.domain.errors import ModelNotFound, StudioError
@@ -181,6 +182,7 @@ def _unusable(damaged: Mapping[str, ModelNotFound]) -> tuple[Choice, ...]:
 A_MINUTE = 60
 TENTHS_BELOW_S = 10
 BETWEEN_FACTS = " · "
+TOO_MUCH = "The cache holds at most {limit}: the oldest runs will lose their layers."
 BASELINE = RequestId("baseline")
 
 
@@ -231,6 +233,20 @@ def cost_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
     else:
         memory = size_in_words(estimate.memory_bytes)
     return BETWEEN_FACTS.join((time, memory))
+
+
+def kept_in_words(estimate: RunEstimate) -> str:
+    """Return the size of the attention on disk, per run and in total; empty for none."""
+    if not estimate.disk_bytes:
+        return ""
+    total, each = map(size_in_words, (estimate.disk_bytes, estimate.run_disk_bytes))
+    if total == each:
+        return tr("About {size} on disk.").format(size=total)
+    said = tr("About {size} on disk per run, {total} in total.").format(size=each, total=total)
+    if estimate.disk_bytes <= MOST_CACHE_BYTES:
+        return said
+    limit = size_in_words(MOST_CACHE_BYTES)
+    return f"{said} {tr(TOO_MUCH).format(limit=limit)}"
 
 
 def time_in_words(seconds: float) -> str:

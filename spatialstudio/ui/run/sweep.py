@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
 
+from spatialstudio.application.jobs.messages import MemoryEstimated
 from spatialstudio.application.run.plan_sweep import (
     plan_of,
     read_axis,
@@ -22,7 +23,8 @@ from spatialstudio.domain.sweep import SweepId
 from spatialstudio.ui.framework.commands import GALLERY_WORKSPACE
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.run import commands as commands
-from spatialstudio.ui.run.presenters import cost_in_words
+from spatialstudio.ui.run.presenters import cost_in_words, kept_in_words
+from spatialstudio.ui.run.widgets.guidance_form import DETAILS
 from spatialstudio.ui.widgets.texts import tr
 
 if TYPE_CHECKING:
@@ -46,15 +48,19 @@ class Sweeping(QObject):
         self._studio = context.studio
         self._settings = settings
         self._window = parent
+        self._show_open_cost: Callable[[], None] | None = None
         context.actions.bind(commands.SWEEP, self.ask)
         context.actions.bind(commands.CANCEL_SWEEP, self.cancel)
         context.actions[commands.CANCEL_SWEEP].setEnabled(False)
 
     def handle(self, event: object) -> None:
-        """Enable Cancel while pictures of a sweep are queued."""
-        if isinstance(event, QueueChanged):
-            is_swept = self._pending_sweep is not None
-            self._context.actions[commands.CANCEL_SWEEP].setEnabled(is_swept)
+        """Enable Cancel while pictures of a sweep are queued; follow the estimates."""
+        match event:
+            case QueueChanged():
+                is_swept = self._pending_sweep is not None
+                self._context.actions[commands.CANCEL_SWEEP].setEnabled(is_swept)
+            case MemoryEstimated() if self._show_open_cost is not None:
+                self._show_open_cost()
 
     def ask(self) -> None:
         """Open the dialog."""
@@ -71,10 +77,15 @@ class Sweeping(QObject):
             self._window.window(),
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.edited.connect(lambda: self._show_cost(dialog, settings))
+        self._show_open_cost = partial(self._show_cost, dialog, settings)
+        dialog.finished.connect(self._forget)
+        dialog.edited.connect(self._show_open_cost)
         dialog.asked.connect(lambda: self._draw(dialog, settings))
-        self._show_cost(dialog, settings)
+        self._show_open_cost()
         dialog.open()
+
+    def _forget(self) -> None:
+        self._show_open_cost = None
 
     def cancel(self) -> None:
         """Cancel the sweep that is running or first in the queue."""
@@ -94,7 +105,11 @@ class Sweeping(QObject):
             return
         estimate = self._studio.estimates.estimate(requests)
         weights = self._studio.model(settings.model_id).size_bytes
-        dialog.show_plan(len(requests), cost_in_words(estimate, weights))
+        lines = [cost_in_words(estimate, weights)]
+        if kept := kept_in_words(estimate):
+            name, _ = DETAILS[settings.detail]
+            lines.append(tr("Recorded maps, {name}: {size}").format(name=tr(name), size=kept))
+        dialog.show_plan(len(requests), "\n".join(lines))
 
     def _draw(self, dialog: "SweepDialog", settings: RunSettings) -> None:
         try:

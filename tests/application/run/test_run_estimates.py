@@ -93,6 +93,14 @@ def test_a_baseline_adds_plain_steps(estimates, request_, clock):
     assert both.seconds - alone.seconds == pytest.approx(6 * PLAIN_S + JUDGING_S)
 
 
+def test_the_size_of_stored_layers_follows_the_steps_and_counts_every_run(estimates, request_):
+    stored = replace(request_, capture=CaptureSettings(detail=AttentionDetail.EVERYTHING))
+    estimates.learn(stored, MEMORY)
+    many = estimates.estimate([stored, unguided(stored, "baseline"), replace(stored, height=512)])
+    assert (many.run_disk_bytes, many.disk_bytes) == (7, 21)
+    assert estimates.estimate([with_values(stored, steps=12)]).disk_bytes == 0  # to be asked for
+
+
 def test_a_search_may_take_as_long_as_all_that_it_may_try(estimates, request_, clock):
     run(estimates, request_, clock)
     alone = estimates.estimate([request_])

@@ -4,7 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton
 
+from spatialstudio.application.jobs.messages import MemoryEstimated
 from spatialstudio.application.models.model_lists import usual_settings
+from spatialstudio.domain.attention import AttentionDetail
+from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.sweep import SweepField
 from spatialstudio.ui.run import commands as commands
 from spatialstudio.ui.run.sweep_dialog import SweepDialog
@@ -50,6 +53,23 @@ def test_it_begins_with_values_around_those_that_are_set(dialog):
     choose(dialog, "Rows", "None")
     assert draw_button(dialog).text() == "Generate 4 pictures"
     assert not named(dialog, QLineEdit, "Values of the rows").isEnabled()
+
+
+def test_the_size_of_recorded_layers_is_shown_where_a_sweep_is_confirmed(window, dialog, studio):
+    dialog.reject()
+    window.context.window_signals.capture_asked.emit(AttentionDetail.EVERYTHING)
+    (request, *_) = studio.requests(studio.storage.drafts.newest.settings)
+    window.context.actions[commands.SWEEP].trigger()
+    dialog = window.findChildren(SweepDialog)[-1]
+    assert "on disk" not in told(dialog)
+    for disk, size in ((10**6, "1 MB on disk per run, 12 MB"), (10**9, "1.0 GB on disk per run")):
+        memory = MemoryEstimate(
+            weights_bytes=1, guiding_bytes=1, denoising_bytes=1, decoding_bytes=1, disk_bytes=disk
+        )
+        studio.apply_event(MemoryEstimated(request=request, memory=memory))
+        window.generation.handle(MemoryEstimated(request=request, memory=memory))
+        assert f"Recorded maps, All layers and heads: About {size}" in told(dialog)
+    assert "the oldest runs will lose their layers" in told(dialog)
 
 
 def test_values_that_cannot_be_read_are_explained(qtbot, dialog):
