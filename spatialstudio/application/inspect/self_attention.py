@@ -18,6 +18,8 @@ from spatialstudio.domain.generation import RequestId
 from spatialstudio.science.pos.isolines import mass_level
 
 HALF = 0.5
+JOINT_LAYERS = (".attn", ".attention")
+"""Endings of their names in diffusers; layers of self- and cross-attention end in a number."""
 
 Place = tuple[float, float]
 """x and y as fractions of the picture's sides, [0, 1]."""
@@ -52,6 +54,11 @@ class PlaceAttention:
 def self_layers(run: OpenRun) -> tuple[AttentionFile, ...]:
     """Return the file of each layer with captured self-attention, in execution order."""
     return ordinary(run.self_attention_files)
+
+
+def has_joint_attention(run: OpenRun) -> bool:
+    """Whether text and picture attend in the same layers, as in SD3 and FLUX."""
+    return any(layer.name.endswith(JOINT_LAYERS) for layer in run.text_layers)
 
 
 def place_attention(

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 from spatialstudio.application.inspect.self_attention import (
     Place,
     PlaceAttention,
+    has_joint_attention,
     place_attention,
     self_layers,
 )
@@ -36,6 +37,10 @@ from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 NO_RUN = "Where a place of the picture attends appears here once a picture recorded it."
 NONE_CAPTURED = "This run has no self-attention. Record it, then generate the picture again."
+JOINT = (
+    "Joint attention: in the layers of this model, text and picture attend together; it has no "
+    'separate self-attention. "Attention maps" shows the attention of the picture to the words.'
+)
 RUNNING = "Self-attention can be read when the picture is finished."
 NOT_AT_STEP = "Self-attention was not recorded at this step."
 CAPTURE = "Record self-attention"
@@ -115,7 +120,7 @@ class SelfAttentionPanel(Panel):
         if run is None:
             return None, tr(NO_RUN)
         if not run.self_attention_files:
-            return None, tr(NONE_CAPTURED)
+            return None, tr(JOINT if has_joint_attention(run) else NONE_CAPTURED)
         if not run.is_over:
             return None, tr(RUNNING)
         file, read = self._layers[self._layer.currentIndex()], self._context.studio.storage

@@ -8,10 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDockWidget, QLabel, QPushButton
 
-from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile, Moment
+from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionFile, Moment, TextLayer
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect.self_attention_panel import (
     CAPTURE,
+    JOINT,
     NONE_CAPTURED,
     NOT_AT_STEP,
     NOT_STORED,
@@ -148,6 +149,16 @@ def test_without_it_the_next_picture_can_record_it(qtbot, window, open_run):
     qtbot.mouseClick(button(panel, CAPTURE), LEFT)
     form = window.findChild(GuidanceForm)
     qtbot.waitUntil(form.findChild(QCheckBox).isChecked)
+
+
+@pytest.mark.parametrize(
+    "name", ["transformer_blocks.0.attn", "single_transformer_blocks.2.attn", "layers.1.attention"]
+)
+def test_joint_attention_is_named_as_the_reason_for_an_empty_dock(qtbot, open_run, name):
+    layers = (TextLayer(name=name, shape=(16, 16)),)
+    panel = open_run(replace(run_of(()), text_layers=layers))
+    qtbot.waitUntil(lambda: JOINT in said(panel))
+    assert not button(panel, CAPTURE).isVisible()
 
 
 def test_it_can_be_recorded_before_the_first_picture(qtbot, window):

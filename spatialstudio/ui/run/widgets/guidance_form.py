@@ -67,7 +67,7 @@ FORMATS = {
 }
 SELF_ATTENTION_TIP = (
     "Record where each place of the picture attends, in layers of at most 32 x 32 positions; "
-    "UNets only"
+    "UNets and PixArt only"
 )
 LARGEST_STEP_SIZE = 100_000.0
 LARGEST_SCALE = 100.0
