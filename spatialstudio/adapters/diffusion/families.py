@@ -146,7 +146,7 @@ FLUX2_LAYERS = "text_encoder_out_layers"
 
 _JOINT = partial(transformer_layers, attention="attn")
 _CROSS = partial(transformer_layers, blocks=("transformer_blocks",), attention="attn2")
-_OWN = partial(
+_SELF = partial(
     transformer_layers, blocks=("transformer_blocks",), attention="attn1", text=TextPlace.NONE
 )
 _FLUX_LAYERS = partial(
@@ -176,7 +176,7 @@ PIXART_ALPHA = Family(
     pipeline_class="PixArtAlphaPipeline",
     side_multiple=8,
     text_layers=_CROSS,
-    self_layers=_OWN,
+    self_layers=_SELF,
     streams=text_streams.pixart_alpha_streams,
     arguments=NO_CAPTION_CLEANING,
 )
@@ -184,7 +184,7 @@ PIXART_SIGMA = Family(
     pipeline_class="PixArtSigmaPipeline",
     side_multiple=8,
     text_layers=_CROSS,
-    self_layers=_OWN,
+    self_layers=_SELF,
     streams=text_streams.pixart_sigma_streams,
     arguments=NO_CAPTION_CLEANING,
 )

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
-from diffusers import StableDiffusionPipeline
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.storage.stores.attention_files import AttentionFolders
@@ -24,6 +22,7 @@ from spatialstudio.domain.generation import (
     StepEvent,
 )
 from spatialstudio.domain.run_settings import with_values
+from tests.adapters.diffusion.hooked_attention import drawn_alone
 from tests.fakes import events_of
 
 PIXELS, STEPS, SCALE = 64, 4, 5.0
@@ -60,44 +59,20 @@ def table_of(tiny_model, tmp_path, request_of):
 
 
 @pytest.fixture
-def hooked(tiny_model, tiny_request):
+def hooked(tiny_model, request_of):
     """Attention by layer and step of the pipeline alone: (heads, h, w, tokens), prompt's half."""
-    pipeline = StableDiffusionPipeline.from_pretrained(tiny_model.folder, dtype=torch.float32)
-    pipeline.set_progress_bar_config(disable=True)
-    found, handles = {}, []
-    for name, module in pipeline.unet.named_modules():
-        if name.endswith("attn2"):
-            queries = []
-
-            def take_query(_module, _args, output, queries=queries):
-                queries.append(output)
-
-            def take_key(_module, _args, key, name=name, attention=module, queries=queries):
-                query, heads = queries.pop(), attention.heads
-                query, key = (each[-1].unflatten(-1, (heads, -1)) for each in (query, key))
-                scores = torch.einsum("phd,thd->hpt", query.double(), key.double())
-                shares = (scores * attention.scale).softmax(-1)
-                side = int(len(query) ** 0.5)
-                shares = shares.unflatten(1, (side, side)).numpy(force=True)
-                found.setdefault(name, []).append(shares)  # in execution order
-
-            handles.append(module.to_q.register_forward_hook(take_query))
-            handles.append(module.to_k.register_forward_hook(take_key))
-    with torch.no_grad():
-        pipeline(
-            tiny_request.scene.prompt.text,
-            height=PIXELS,
-            width=PIXELS,
-            num_inference_steps=STEPS,
-            guidance_scale=SCALE,
-            generator=torch.Generator("cpu").manual_seed(tiny_request.sampling.seed),
-        )
-    for handle in handles:
-        handle.remove()
-    text = pipeline.tokenizer(tiny_request.scene.prompt.text).input_ids
+    request = request_of(full_precision=True)
+    pipeline, layers = drawn_alone(tiny_model, request, "attn2")
+    found = {name: [over_the_picture(each) for each in steps] for name, steps in layers.items()}
+    text = pipeline.tokenizer(request.scene.prompt.text).input_ids
     words = pipeline.tokenizer.convert_ids_to_tokens(text)
     places = {w: [n for n, each in enumerate(words) if each.startswith(w)] for w in ("dog", "car")}
     return found, places
+
+
+def over_the_picture(shares):
+    side = int(shares.shape[1] ** 0.5)
+    return shares.reshape(len(shares), side, side, -1)
 
 
 def expected(found, places, head):

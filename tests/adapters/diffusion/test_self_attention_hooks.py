@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from diffusers import StableDiffusionPipeline
 
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.pipeline_arguments import pipeline_arguments
@@ -26,6 +25,7 @@ from spatialstudio.domain.errors import RequestError, StoreError
 from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings, StepEvent
 from spatialstudio.domain.run_settings import with_values
 from tests.adapters.diffusion.drawn_families import FAMILY_WARNINGS
+from tests.adapters.diffusion.hooked_attention import drawn_alone, hook
 from tests.fakes import events_of
 
 pytestmark = FAMILY_WARNINGS
@@ -41,44 +41,15 @@ def asked(tiny_request):
 
 
 @pytest.fixture
-def hooked(tiny_model, tiny_request):
-    """Self-attention of the UNet; see ``hook``."""
-    pipeline = StableDiffusionPipeline.from_pretrained(tiny_model.folder, dtype=torch.float32)
-    pipeline.set_progress_bar_config(disable=True)
-    found = hook(pipeline.unet)
-    with torch.no_grad():
-        pipeline(
-            tiny_request.scene.prompt.text,
-            height=PIXELS,
-            width=PIXELS,
-            num_inference_steps=STEPS,
-            guidance_scale=SCALE,
-            generator=torch.Generator("cpu").manual_seed(tiny_request.sampling.seed),
-        )
-    return found
+def hooked(tiny_model, asked):
+    """Self-attention of the UNet; see ``mean_over_heads``."""
+    _, found = drawn_alone(tiny_model, asked, "attn1")
+    return mean_over_heads(found)
 
 
-def hook(denoiser):
-    """Collect each layer's attention by step, (h * w, h * w), mean over heads; prompt's half."""
-    found = {}
-    for name, module in denoiser.named_modules():
-        if name.endswith("attn1"):
-            queries = []
-
-            def take_query(_module, _args, output, queries=queries):
-                queries.append(output)
-
-            def take_key(_module, _args, key, name=name, attention=module, queries=queries):
-                both = (
-                    each[-1].unflatten(-1, (attention.heads, -1)) for each in (queries[-1], key)
-                )
-                scores = torch.einsum("phd,khd->hpk", *(each.double() for each in both))
-                shares = (scores * attention.scale).softmax(-1)
-                found.setdefault(name, []).append(shares.mean(0).numpy(force=True))
-
-            module.to_q.register_forward_hook(take_query)
-            module.to_k.register_forward_hook(take_key)
-    return found
+def mean_over_heads(found):
+    """Return each layer's attention by step, (h * w, h * w)."""
+    return {name: [shares.mean(0) for shares in steps] for name, steps in found.items()}
 
 
 def captured(request, model, folder):
@@ -124,10 +95,10 @@ def test_the_transformers_of_pixart_have_it_too(samplers_model, make_request, na
     request = replace(make_request(drawn.tiny.wide), capture=OWN)
     run, _ = captured(request, drawn.card, drawn.archives)
     drawn.draw(request)  # loads the model
-    hooked = hook(drawn.own_pipeline.transformer)
+    found = hook(drawn.own_pipeline.transformer, "attn1")
     with torch.no_grad():
         drawn.own_pipeline(**pipeline_arguments(drawn.loaded, request))
-    assert_equal(run, AttentionFolders(drawn.archives).read, hooked)
+    assert_equal(run, AttentionFolders(drawn.archives).read, mean_over_heads(found))
 
 
 def test_self_attention_takes_no_part_in_pos(asked, tiny_model, tmp_path):
