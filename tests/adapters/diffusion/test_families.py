@@ -4,11 +4,13 @@ import re
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import signature
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from spatialstudio.adapters.diffusion.attention_layers import TextPlace
 from spatialstudio.adapters.diffusion.attention_reader import AttentionReader
 from spatialstudio.adapters.diffusion.diffusers_backend import DiffusersBackend
 from spatialstudio.adapters.diffusion.families import FAMILIES
@@ -18,6 +20,7 @@ from spatialstudio.adapters.diffusion.token_spans import in_denoiser, token_span
 from spatialstudio.adapters.diffusion.weighted_prompt import weighted_prompt
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
 from spatialstudio.api import guide, read, watch
+from spatialstudio.application.inspect.self_attention import has_joint_attention
 from spatialstudio.application.paths import HOME_VARIABLE, resources_folder
 from spatialstudio.application.storage.run_writer import store_run
 from spatialstudio.domain.attention import AttentionDetail, Moment
@@ -376,6 +379,12 @@ def test_after_a_block_a_users_pipeline_is_as_it_was(family, make_request):
         assert len(run.steps) < STEPS
         assert state_of(pipe) == before
     assert np.array_equal(draw(), plain)
+
+
+def test_joint_attention_is_recognised(family):
+    layers = family.loaded.text_layers
+    is_joint = any(layer.text is not TextPlace.ALONE for layer in layers)
+    assert has_joint_attention(SimpleNamespace(text_layers=layers)) is is_joint
 
 
 def test_the_layers_are_known_without_weights(family, make_request, tmp_path):
