@@ -108,7 +108,8 @@ class Sweeping(QObject):
         lines = [cost_in_words(estimate, weights)]
         if kept := kept_in_words(estimate):
             name, _ = DETAILS[settings.detail]
-            lines.append(tr("Recorded maps, {name}: {size}").format(name=tr(name), size=kept))
+            said = tr("Recorded maps: {name}. {size}")
+            lines.append(said.format(name=tr(name).lower(), size=kept))
         dialog.show_plan(len(requests), "\n".join(lines))
 
     def _draw(self, dialog: "SweepDialog", settings: RunSettings) -> None:

@@ -68,7 +68,7 @@ def test_the_size_of_recorded_layers_is_shown_where_a_sweep_is_confirmed(window,
         )
         studio.apply_event(MemoryEstimated(request=request, memory=memory))
         window.generation.handle(MemoryEstimated(request=request, memory=memory))
-        assert f"Recorded maps, All layers and heads: About {size}" in told(dialog)
+        assert f"Recorded maps: all layers and heads. About {size}" in told(dialog)
     assert "the oldest runs will lose their layers" in told(dialog)
 
 

@@ -69,6 +69,8 @@ SELF_ATTENTION_TIP = (
     "Record where each place of the picture attends, in layers of at most 32 x 32 positions; "
     "UNets and PixArt only"
 )
+CHOICE_LETTERS = 14
+"""Visible letters of a choice before it is elided; a row without the room wraps."""
 LARGEST_STEP_SIZE = 100_000.0
 LARGEST_SCALE = 100.0
 MOST_UPDATES = 50
@@ -133,6 +135,9 @@ class GuidanceForm(QWidget):
         self._device = ChoiceField(tr("Device"))
         self._format = ChoiceBox(tr("Precision"))
         self._format.setToolTip(tr("Data type of the weights; changes the picture slightly"))
+        boxes = (self._method, self._preset, self._memory, self._device, self._format, self._detail)
+        for box in boxes:
+            box.setMinimumContentsLength(CHOICE_LETTERS)
         self._fields = QWidget()
         self._disclosure = Disclosure(tr("Method parameters"), self._fields)
         self._lay_out()

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QLabel,
     QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
     QToolButton,
 )
 
@@ -23,6 +25,7 @@ from spatialstudio.domain.run_settings import Preset, RunSettings, with_values
 from spatialstudio.domain.steering import Steering
 from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 from spatialstudio.ui.run.widgets.guidance_form import GuidanceForm
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.disclosure import Disclosure
 
 SETTINGS = RunSettings(
@@ -208,6 +211,21 @@ def test_what_is_kept_is_told_with_its_price(qtbot, form):
     form.show_settings(edited.args[1], tuple(Preset), 7)
     form.show_kept("About 3 MB on disk.")
     assert "About 3 MB on disk." in [label.text() for label in form.findChildren(QLabel)]
+
+
+def test_no_choice_is_cut_off_in_a_narrow_form(qtbot, bundled_font, form):
+    detailed = replace(SETTINGS, detail=AttentionDetail.EVERYTHING)
+    form.show_settings(detailed, (Preset.RECOMMENDED,), 7)
+    form.findChild(Disclosure).show_open(True)
+    form.resize(em(15), em(60))
+    form.show()
+    for box in form.findChildren(QComboBox):
+        option = QStyleOptionComboBox()
+        box.initStyleOption(option)
+        control, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = box.style().subControlRect(control, option, part, box).width()
+        needed = box.fontMetrics().horizontalAdvance(box.currentText())
+        assert needed <= room, box.accessibleName()
 
 
 def test_where_nothing_was_published_there_is_no_choice(form):
