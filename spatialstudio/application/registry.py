@@ -121,6 +121,11 @@ class Registry:
         self._surroundings = surroundings
         self._made: dict[tuple[str, str], object] = {}
 
+    @property
+    def cache(self) -> Path | None:
+        """The cache folder; None to cache nothing."""
+        return self._surroundings.cache
+
     def ids(self, kind: str) -> tuple[str, ...]:
         """Return the ids of all adapters of one kind, in manifest order."""
         return tuple(entry_id for entry_kind, entry_id in self._entries if entry_kind == kind)

@@ -114,6 +114,7 @@ def judge_pictures(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         reader_id=options.assertions,
         answerer_id=options.questions,
         settings=judging.da_settings(options.da, options.da_set),
+        is_cached=not options.no_cache,
     )
     choice = judge_choice(options)
     prompts = read_prompts(options.prompts) if options.prompts else {}

@@ -220,6 +220,9 @@ def _add_judges(parser: argparse.ArgumentParser) -> None:
         help="VQA model for the DA-score (default: derive answers from the detections)",
     )
     parser.add_argument(
+        "--no-cache", action="store_true", help="ask again what the VQA model has answered"
+    )
+    parser.add_argument(
         "--assertions",
         choices=adapter_ids("assertion_reader"),
         help="assertion reader for the DA-score (default: the relations of the scene)",

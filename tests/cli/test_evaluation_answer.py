@@ -158,17 +158,36 @@ def test_the_evidence_is_printed_in_numbers(verdict):
 WORDS = "0.91 (log yes -0.10, log no -2.40)"
 
 
-def test_evaluated_assertions_state_the_logarithms_of_yes_and_no(terminal, tmp_path, monkeypatch):
+@pytest.fixture
+def asked(terminal, tmp_path, monkeypatch):
+    """Evaluate with a server that answers yes; return the output and the number of requests."""
     save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))
     listed = [{"token": token, "logprob": value} for token, value in (("yes", -0.1), ("no", -2.4))]
     place = {"token": "yes", "logprob": -0.1, "top_logprobs": listed}
     choice = {"message": {"content": "yes"}, "logprobs": {"content": [place]}}
-    with LoopbackServer(sends(json.dumps({"choices": [choice]}).encode())) as server:
-        monkeypatch.setenv(SERVER_VARIABLE, server.url)
-        monkeypatch.setenv(MODEL_VARIABLE, "small")
-        asked = "--prompt", PROMPT, "--questions", "vision-model"
-        done = terminal("evaluate", tmp_path / "a.png", *asked)
-    assert f"    there is a dog: {WORDS}" in done.out.splitlines()
+
+    def asking(*options):
+        with LoopbackServer(sends(json.dumps({"choices": [choice]}).encode())) as server:
+            monkeypatch.setenv(SERVER_VARIABLE, server.url)
+            monkeypatch.setenv(MODEL_VARIABLE, "small")
+            chosen = "--prompt", PROMPT, "--questions", "vision-model"
+            done = terminal("evaluate", tmp_path / "a.png", *chosen, *options)
+            return done.out.splitlines(), len(server.questions)
+
+    return asking
+
+
+def test_evaluated_assertions_state_the_logarithms_of_yes_and_no(asked):
+    assert f"    there is a dog: {WORDS}" in asked()[0]
+
+
+def test_answers_are_cached_unless_the_cache_is_turned_off(asked, registry, tmp_path):
+    registry._surroundings = replace(registry._surroundings, cache=tmp_path / "cache")
+    first, requests = asked()
+    assert requests == 3
+    again, requests = asked()
+    assert (again, requests) == (first, 0)
+    assert asked("--no-cache")[1] == 3
 
 
 def test_the_assertions_of_a_picture_state_logarithms_where_there_are_any():

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spatialstudio.application.error_reports import report_on
+from spatialstudio.application.evaluate.answer_cache import CachedAnswerer
 from spatialstudio.application.evaluate.checker_presets import CheckerPresets
 from spatialstudio.application.evaluate.crops import perturbed_crops
 from spatialstudio.application.evaluate.evaluate_image import evaluate_image
@@ -45,7 +46,7 @@ from spatialstudio.domain.errors import (
 from spatialstudio.domain.evidence import Evidence
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET, JudgeSetChoice
-from spatialstudio.domain.ports import CancelToken, ImageFiles, Perturber
+from spatialstudio.domain.ports import CancelToken, ImageFiles, Perturber, QuestionAnswerer
 from spatialstudio.domain.safe_files import MEBIBYTE, open_regular, parse_limited
 from spatialstudio.domain.scene import SceneGraph
 from spatialstudio.domain.verdict import (
@@ -213,11 +214,13 @@ class DaModelChoice:
         reader_id: An assertion reader; None for the scene's assertions alone.
         answerer_id: A question answerer; None for answers from the perception.
         settings: Settings of the DA-score.
+        is_cached: Whether cached answers of the answerer to equal questions are used.
     """
 
     reader_id: str | None = None
     answerer_id: str | None = None
     settings: DaSettings = DA_RECOMMENDED
+    is_cached: bool = True
 
     @property
     def name(self) -> str:
@@ -256,6 +259,7 @@ class Judging:
         self._read_sticker_scene = read_sticker_scene
         self._is_sticker_picture = is_sticker_picture
         self._defaults = defaults
+        self._cached_answerers: dict[str, CachedAnswerer] = {}
 
     def checker(self, name: str, changes: Sequence[str] = ()) -> CheckerSettings:
         """Return the checker's settings of a preset or a settings file.
@@ -451,9 +455,16 @@ class Judging:
         reader, answerer = choice.reader_id, choice.answerer_id
         return DaModels(
             reader=self._registry.assertion_reader(reader) if reader else None,
-            answerer=self._registry.answerer(answerer) if answerer else None,
+            answerer=self._answerer(answerer, choice.is_cached) if answerer else None,
             settings=choice.settings,
         )
+
+    def _answerer(self, answerer_id: str, is_cached: bool) -> QuestionAnswerer:
+        answerer = self._registry.answerer(answerer_id)
+        if self._registry.cache is None or not is_cached:
+            return answerer
+        cached = CachedAnswerer(answerer, self._registry.cache)
+        return self._cached_answerers.setdefault(answerer_id, cached)
 
     @property
     def audit_files(self) -> "AuditFiles":
