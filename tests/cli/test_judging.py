@@ -50,8 +50,8 @@ def test_each_relation_is_printed_as_a_sentence(terminal, folder):
     (error,) = (line for line in lines if line.startswith("  ERROR: "))
     assert error.count(".") >= 3  # file name, sentence and next step
     assert "Total: 1 PASS, 1 ERROR" in lines
-    assert lines[-2] == "geneval: share 0.5000"
-    assert lines[-1] == "hrs_mended: score 0.5000, 2 objects 0.500"
+    assert "geneval: share 0.5000" in lines
+    assert "hrs_mended: score 0.5000, 2 objects 0.500" in lines
 
 
 def test_a_table_has_a_line_for_each_relation_and_each_error(terminal, folder):
