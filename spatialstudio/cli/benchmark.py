@@ -62,6 +62,7 @@ from spatialstudio.cli.benchmark_options import GENERATED, NEW_METHODS
 from spatialstudio.cli.interrupts import at_stop
 from spatialstudio.cli.judging import OpenStudio, figures_in_words
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
+from spatialstudio.cli.questions import cost_in_words
 from spatialstudio.domain.benchmark_plan import (
     PlanEstimate,
     PromptSetPlan,
@@ -79,6 +80,8 @@ CLOSING_S = 5.0
 GIGABYTE = 10**9
 MINUTE_S, HOUR_S = 60, 3600
 REVISION_LETTERS = 8
+MOST_REASONS = 10
+"""Reasons that are listed why pictures cannot be drawn."""
 
 
 def benchmark(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -155,7 +158,9 @@ def _plan_lines(opened: OpenPlan, estimate: PlanEstimate) -> Iterator[str]:
     if estimate.unusable:
         yield f"  {estimate.unusable} pictures cannot be drawn:"
         messages = dict.fromkeys(item.error.message for item in opened.items if item.error)
-        yield from (f"    {message}" for message in messages)
+        yield from (f"    {message}" for message in list(messages)[:MOST_REASONS])
+        if len(messages) > MOST_REASONS:
+            yield f"    and {len(messages) - MOST_REASONS} other reasons"
     most = "at most " if any(each.refine for each in plan.methods) else ""
     time = "unknown until the first picture" if estimate.seconds is None else ""
     yield f"  time    {time or most + duration_in_words(estimate.seconds or 0)}"
@@ -165,6 +170,8 @@ def _plan_lines(opened: OpenPlan, estimate: PlanEstimate) -> Iterator[str]:
     )
     if estimate.memory_bytes is not None:
         yield f"  memory  {estimate.memory_bytes / GIGABYTE:.2f} GB"
+    if estimate.answers is not None:
+        yield f"  answers {cost_in_words(estimate.answers, None)}"
     if estimate.disk_bytes > estimate.free_bytes:
         yield "  The disk is too small for this plan."
 

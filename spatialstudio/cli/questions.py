@@ -177,7 +177,7 @@ def _ask(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     run = asking.begin(options.out, plan)
     if run.missing:
         show_progress(f"Note: {len(run.missing)} questions have no picture: {run.missing[0]} ...")
-    show_progress(f"Estimated: {_cost_in_words(run.estimate(), price)}")
+    show_progress(f"Estimated: {cost_in_words(run.estimate(), price)}")
     if options.estimate:
         _print(options, {"estimate": cost_row(run.estimate(), price)}, lambda _: ())
         return 0
@@ -250,9 +250,9 @@ def _asked(progress: Iterator[RunProgress], price: Price | None) -> bool:
     failed: Mapping[str, str] = {}
     for each in progress:
         failed = each.failed
-        left = _cost_in_words(each.left, price)
+        left = cost_in_words(each.left, price)
         show_progress(
-            f"{each.done}/{each.pictures} {_cost_in_words(each.cost, price)}; left: {left}"
+            f"{each.done}/{each.pictures} {cost_in_words(each.cost, price)}; left: {left}"
         )
     for set_id, message in failed.items():
         show_progress(f"{set_id}: {message}")
@@ -309,7 +309,7 @@ def _print(
         show_lines(in_lines(report))
 
 
-def _cost_in_words(cost: AnswerCost, price: Price | None) -> str:
+def cost_in_words(cost: AnswerCost, price: Price | None) -> str:
     """Return a cost: "5 replies, 6,000 + 400 tokens, 12 s, 0.02 USD"."""
     parts = [f"{cost.replies} {'reply' if cost.replies == 1 else 'replies'}"]
     if cost.tokens_in or cost.tokens_out:

@@ -9,7 +9,7 @@ from spatialstudio.domain.errors import StudioError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import LAYOUT, UNGUIDED, GenerationRequest
 from spatialstudio.domain.judge_choice import JudgeSetChoice
-from spatialstudio.domain.multiple_choice import AskSettings, QuestionSet
+from spatialstudio.domain.multiple_choice import AnswerCost, AskSettings, QuestionSet
 from spatialstudio.domain.options import OptionValue
 from spatialstudio.domain.refinement import REFINE_RECOMMENDED, RefineRules
 from spatialstudio.domain.run_settings import Preset
@@ -243,6 +243,8 @@ class PlanEstimate:
         disk_bytes: Size of the stored runs, of all rounds as well.
         memory_bytes: Peak memory of the most demanding method; None if unknown.
         free_bytes: Free disk space at the target.
+        answers: Expected cost of multiple-choice answers, none of them cached; None if no answerer
+            is asked.
     """
 
     prompts: int
@@ -252,3 +254,4 @@ class PlanEstimate:
     disk_bytes: int
     memory_bytes: int | None
     free_bytes: int
+    answers: AnswerCost | None = None

@@ -1,7 +1,7 @@
 """Multiple-choice questions on pictures, as those of SpatialGenEval, their answers and votes."""
 
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Iterable, Mapping
+from dataclasses import field, fields
 from enum import Enum
 
 from spatialstudio.domain.frozen import frozen
@@ -313,6 +313,14 @@ class AnswerCost:
         return (
             self.tokens_in * price.per_million_in + self.tokens_out * price.per_million_out
         ) / million
+
+
+def total_cost(costs: Iterable[AnswerCost]) -> AnswerCost:
+    """Return the sum of costs."""
+    listed = tuple(costs)
+    return AnswerCost(
+        **{each.name: sum(getattr(own, each.name) for own in listed) for each in fields(AnswerCost)}
+    )
 
 
 class QuestionState(Enum):

@@ -40,6 +40,17 @@ def test_a_plan_is_checked_and_counted(terminal, tmp_path):
     assert "unicorn" in finished.out
 
 
+def test_many_reasons_are_counted(terminal, tmp_path):
+    path = plan_in(tmp_path)
+    (tmp_path / "own.txt").write_text("\n".join(f"a unicorn{n} above a dog" for n in range(13)))
+    finished = terminal("benchmark", "plan", path)
+
+    assert "52 pictures cannot be drawn" in finished.out
+    assert '"unicorn9"' in finished.out
+    assert '"unicorn10"' not in finished.out
+    assert "and 3 other reasons" in finished.out
+
+
 def test_a_plan_is_estimated_in_json(terminal, tmp_path):
     finished = terminal("benchmark", "plan", plan_in(tmp_path), "--json")
 

@@ -308,6 +308,18 @@ def test_equal_prompts_with_other_questions_are_asked_their_own(terminal, tmp_pa
     assert not asked["000001"][0]["question"].startswith("In short")
 
 
+@pytest.mark.parametrize(("protocol", "replies"), [("published", 20), ("single", 200)])
+def test_a_plan_estimates_the_answers(terminal, tmp_path, answerer, protocol, replies):
+    plan = plan_in(tmp_path, PUBLISHED.replace("published", protocol))
+    in_lines = terminal("benchmark", "plan", plan)
+    answer = json.loads(terminal("benchmark", "plan", plan, "--json").out)["answers"]
+
+    assert f"answers {replies} replies" in in_lines.out
+    assert (answer["replies"], answer["tokens_out"]) == (replies, 4 * 5 * 10 * 40)
+    assert answer["tokens_in"] > 20 * len("".join(LINES[0]["questions"])) / 4
+    assert answerer.replies == []
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from spatialstudio.application.benchmark.plan_file import asks_questions, parse_plan, read_plan
-from spatialstudio.application.benchmark.plan_items import Drawing, items_of
+from spatialstudio.application.benchmark.plan_items import Drawing, items_of, questions_on
 from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
 from spatialstudio.application.benchmark.result_store import ResultStore
 from spatialstudio.application.evaluate.metrics import choose_metrics
+from spatialstudio.application.questions.question_run import expected_cost
 from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.benchmark_plan import (
@@ -20,6 +21,7 @@ from spatialstudio.domain.benchmark_plan import (
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.multiple_choice import AnswerCost, total_cost
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.question_ports import ChoiceAnswerer
 from spatialstudio.domain.verdict import CheckerSettings
@@ -176,12 +178,24 @@ class Benchmarks:
             disk_bytes=sum(self._bytes_of(each) for each in requests),
             memory_bytes=max(memory, default=None),
             free_bytes=_free_bytes(target),
+            answers=self._answers(plan) if plan.plan.choice_answerer else None,
+        )
+
+    def _answers(self, plan: OpenPlan) -> AnswerCost:
+        asking = plan.plan.asking
+        asked = ((questions_on(item), item.request) for item in plan.drawable)
+        return total_cost(
+            expected_cost(questions, asking.rules.rollouts, asking, self._pixels(request))
+            for questions, request in asked
+            if questions.questions and request
         )
 
     def _bytes_of(self, request: GenerationRequest) -> int:
+        return int(self._pixels(request) * BYTES_PER_PIXEL) + BYTES_PER_RUN
+
+    def _pixels(self, request: GenerationRequest) -> int:
         side = self._model(request).native_size
-        pixels = (request.width or side) * (request.height or side)
-        return int(pixels * BYTES_PER_PIXEL) + BYTES_PER_RUN
+        return (request.width or side) * (request.height or side)
 
     def _model(self, request: GenerationRequest) -> ModelCard:
         return self.drawing.model(request.model.id)

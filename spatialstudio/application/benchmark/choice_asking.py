@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spatialstudio.application.benchmark.plan_file import asks_questions
-from spatialstudio.application.benchmark.plan_items import key_of
+from spatialstudio.application.benchmark.plan_items import key_of, questions_on
 from spatialstudio.application.benchmark.runner import AskChoices, ItemFiles
 from spatialstudio.application.questions.question_run import QuestionRun
 from spatialstudio.application.questions.questions import Questions, questions_of
@@ -23,7 +23,6 @@ from spatialstudio.domain.multiple_choice import AskSettings
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.question_ports import ChoiceAnswerer
 from spatialstudio.science.metrics.choice_questions import choice_values
-from spatialstudio.science.questions.prompt_questions import questions_of_prompt
 
 REPLIES_FOLDER = "replies"
 ASKING_LENGTH = 12
@@ -67,8 +66,7 @@ class ChoiceAsking:
             StoreError: The replies cannot be stored.
             Cancelled: The token was cancelled.
         """
-        assert item.request is not None
-        made = item.prompt.questions or questions_of_prompt(item.request.scene, ()).questions
+        made = questions_on(item)
         stated = {
             "choice_answerer": self._answerer.model_key,
             "choice_protocol": self._settings.text,

@@ -30,6 +30,7 @@ from spatialstudio.domain.generation import (
     RequestId,
 )
 from spatialstudio.domain.judge_choice import JudgeSetChoice
+from spatialstudio.domain.multiple_choice import QuestionSet
 from spatialstudio.domain.ports import ModelCard
 from spatialstudio.domain.refinement import Refinement
 from spatialstudio.domain.run_settings import RunSettings, with_values
@@ -37,6 +38,7 @@ from spatialstudio.domain.scene import RelationType, SceneGraph
 from spatialstudio.domain.steering import ONE_PARTICLE
 from spatialstudio.science.guidance.methods import method_named
 from spatialstudio.science.questions.da_score import assertions_of
+from spatialstudio.science.questions.prompt_questions import questions_of_prompt
 from spatialstudio.science.refine.prompt_parts import in_prompt_order
 
 KEY_LENGTH = 32
@@ -146,12 +148,18 @@ def _items_by(
                 )
             continue
         if prompt.questions is not None:  # equal prompts with other questions are other items
-            more = [*more, prompt.questions]
+            more = [*more, key_of(prompt.questions)]
         for seed in plan.seeds:
             request = with_values(made, seed=seed)
             key = _key_of_request(request, model, plan.threads, more)
             request = replace(request, id=RequestId(key))
             yield PlannedItem(key=key, prompt=prompt, method=method, seed=seed, request=request)
+
+
+def questions_on(item: PlannedItem) -> QuestionSet:
+    """Return the multiple-choice questions on an item with a request: its own, or on its scene."""
+    assert item.request is not None
+    return item.prompt.questions or questions_of_prompt(item.request.scene, ()).questions
 
 
 def _request_of(

@@ -26,6 +26,7 @@ from spatialstudio.domain.multiple_choice import (
     ChoiceReply,
     QuestionSet,
     VotedSet,
+    total_cost,
 )
 from spatialstudio.domain.ports import CancelToken
 from spatialstudio.domain.question_ports import ChoiceAnswerer
@@ -340,29 +341,43 @@ class QuestionRun:
         Args:
             pixels: Of a picture.
         """
-        per_rollout = {
-            each.id: len(each.questions) if self.settings.is_single else 1 for each in self.sets
-        }
-        left = sum(number * per_rollout[set_id] for set_id, number in self._left.items())
+        guessed = total_cost(
+            expected_cost(each, self._left[each.id], self.settings, pixels)
+            for each in self.sets
+            if each.id in self._left
+        )
         cost = self.journal.cost
         if cost.replies:
-            share = left / cost.replies
+            share = guessed.replies / cost.replies
             return AnswerCost(
-                replies=left,
+                replies=guessed.replies,
                 tokens_in=round(cost.tokens_in * share),
                 tokens_out=round(cost.tokens_out * share),
                 seconds=cost.seconds * share,
             )
-        if not self._has_tokens:
-            return AnswerCost(replies=left)
-        seen = 0 if self.settings.is_blind else pixels // PIXELS_PER_TOKEN
-        lines = 1 if self.settings.is_single else len(self.sets[0].questions)
-        shown = len(instruction(lines)) + len(message(self.sets[0].questions[:lines]))
-        return AnswerCost(
-            replies=left,
-            tokens_in=left * (seen + shown // LETTERS_PER_TOKEN),
-            tokens_out=left * lines * TOKENS_PER_ANSWER,
-        )
+        return guessed if self._has_tokens else AnswerCost(replies=guessed.replies)
+
+
+def expected_cost(
+    questions: QuestionSet, rollouts: int, settings: AskSettings, pixels: int
+) -> AnswerCost:
+    """Guess the cost of rollouts about a picture, none invalid, from letters and pixels.
+
+    Args:
+        questions: Its questions.
+        rollouts: Number of rollouts.
+        settings: How it is asked.
+        pixels: Of the picture.
+    """
+    asked = questions.questions[:1] if settings.is_single else questions.questions
+    replies = rollouts * (len(questions.questions) if settings.is_single else 1)
+    seen = 0 if settings.is_blind else pixels // PIXELS_PER_TOKEN
+    shown = len(instruction(len(asked))) + len(message(asked))
+    return AnswerCost(
+        replies=replies,
+        tokens_in=replies * (seen + shown // LETTERS_PER_TOKEN),
+        tokens_out=replies * len(asked) * TOKENS_PER_ANSWER,
+    )
 
 
 @frozen(eq=False)

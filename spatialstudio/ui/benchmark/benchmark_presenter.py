@@ -12,6 +12,7 @@ from spatialstudio.application.run.estimates import RunEstimates
 from spatialstudio.domain.benchmark_cells import CellState, CellTable
 from spatialstudio.domain.devices import size_in_words
 from spatialstudio.domain.library import Field
+from spatialstudio.domain.multiple_choice import AnswerCost
 from spatialstudio.domain.verdict import Outcome
 from spatialstudio.ui.benchmark.widgets.state_marks import state_words
 from spatialstudio.ui.gallery.gallery_presenter import quoted
@@ -89,6 +90,8 @@ def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
     peak = tr("memory: {size}").format(size=size_in_words(max(memory))) if memory else ""
     lines.append("; ".join(filter(None, (time, disk, peak))))
     lines += [tr("Prompts of {extent}").format(extent=each.text) for each in checked.extents]
+    if estimate.answers is not None:
+        lines.append(_answers_in_words(estimate.answers))
     models = {each.model.id: each.model for each in checked.costs}
     for model in models.values():
         revision = model.revision[:REVISION_LETTERS] or tr("local files")
@@ -100,6 +103,14 @@ def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
         words = tr("{count} pictures cannot be drawn: {reason}")
         lines.append(words.format(count=estimate.unusable, reason=checked.problems[0]))
     return "\n".join(lines)
+
+
+def _answers_in_words(cost: AnswerCost) -> str:
+    return tr("Answers: {replies} replies, {tokens_in} + {tokens_out} tokens").format(
+        replies=f"{cost.replies:,}",
+        tokens_in=f"{cost.tokens_in:,}",
+        tokens_out=f"{cost.tokens_out:,}",
+    )
 
 
 def run_in_words(

@@ -1,5 +1,6 @@
 """The form of a new benchmark writes a plan, and shows its estimate."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from spatialstudio.application.benchmark.check_plan import check_plan
 from spatialstudio.application.benchmark.executors import EnginePlan, Executor
 from spatialstudio.application.benchmark.plan_file import parse_plan
 from spatialstudio.domain.benchmark_plan import PromptSource
-from spatialstudio.domain.multiple_choice import PROTOCOLS
+from spatialstudio.domain.multiple_choice import PROTOCOLS, AnswerCost
 from spatialstudio.domain.refinement import REFINE_RECOMMENDED
 from spatialstudio.ui.benchmark import commands
 from spatialstudio.ui.benchmark.benchmark_presenter import plan_in_words
@@ -175,3 +176,8 @@ def test_the_summary_names_size_disk_and_licence(studio, dialog, tmp_path):
     assert "200 prompts x 2 methods x 4 seeds = 1,600 pictures" in words
     assert "licence MIT" in words
     assert "disk" in words
+    assert "Answers" not in words
+    answers = AnswerCost(replies=1600, tokens_in=2_000_000, tokens_out=64_000)
+    asking = replace(checked, estimate=replace(checked.estimate, answers=answers))
+    words = plan_in_words(asking, studio.estimates)
+    assert "Answers: 1,600 replies, 2,000,000 + 64,000 tokens" in words
