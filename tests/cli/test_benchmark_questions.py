@@ -188,7 +188,9 @@ def test_the_report_shows_accuracies_cost_and_the_rule(terminal, tmp_path, answe
     assert "tokens in 3000" in report.out
     text = page.read_text()
     assert "Multiple-choice questions by sub-domain" in text
-    assert "<td>psg</td><td>0.5</td><td>0.5</td>" in text
+    assert "<th>Method</th><th>plain</th><th>psg</th>" in text
+    assert "<td>Object</td><td>1</td><td>0.5</td>" in text
+    assert "<td>tokens in</td><td>3000</td><td>1000</td>" in text
     assert "pictures with fewer are left out" in text
     lines = list(csv.reader(table.read_text().splitlines()))
     assert ["psg", "metric", "choice_accuracies", "Layout", "1.0", "", "", ""] in lines

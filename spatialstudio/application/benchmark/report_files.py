@@ -287,28 +287,20 @@ def _html_choices(reports: Sequence[MethodReport]) -> str:
     asked = [each for each in reports if ACCURACIES in each.metrics]
     if not asked:
         return ""
-    names = {
-        group: dict.fromkeys(name for each in asked for name in each.metrics.get(group, ()))
-        for group in (ACCURACIES, COST)
-    }
     counts = ("pictures", "unanswered_pictures")
-    rows: list[Line] = [
-        (
-            "Method",
-            *names[ACCURACIES],
-            *(name.replace("_", " ") for name in (*counts, *names[COST])),
-        )
+    figures = [
+        {
+            **each.metrics[ACCURACIES],
+            **{name: each.metrics[CHOICES][name] for name in counts},
+            **each.metrics.get(COST, {}),
+        }
+        for each in asked
     ]
-    for each in asked:
-        shares, costs = each.metrics[ACCURACIES], each.metrics.get(COST, {})
-        rows.append(
-            (
-                each.name,
-                *map(shares.get, names[ACCURACIES]),
-                *(each.metrics[CHOICES][name] for name in counts),
-                *map(costs.get, names[COST]),
-            )
-        )
+    names = dict.fromkeys(name for own in figures for name in own)
+    rows: list[Line] = [
+        ("Method", *(each.name for each in asked)),
+        *((name.replace("_", " "), *(own.get(name) for own in figures)) for name in names),
+    ]
     rules = "".join(
         f"<p>{escape(each.name)}: {escape(each.metrics[CHOICES]['rule'])}.</p>" for each in asked
     )
