@@ -192,8 +192,10 @@ class MainWindow(QMainWindow):
         self.context.actions[framework_commands.STAGE_ONLY].setChecked(False)
         focus_part(self._dock_layout.bring_up(plan))
         if not plan.in_simple and self.context.settings.density is Density.SIMPLE:
+            message = tr("The simple window usually hides the dock {title}.")
+            self.context.toasts.clear()
             self.context.toasts.offer(
-                tr("The simple window hides the dock {title}.").format(title=tr(plan.title)),
+                message.format(title=tr(plan.title)),
                 tr(framework_commands.ALL_CONTROLS.text),
                 partial(self._show_all_with, plan),
             )
