@@ -9,7 +9,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.library import Whole
 from spatialstudio.science.benchmark.figures import Comparison, compare
-from spatialstudio.science.benchmark.opse import ERROR, Choice, corrected
+from spatialstudio.science.benchmark.opse import ERROR, Choice, corrected, published
 
 PASS, PSE = "pass", "pse"
 """Values that methods are compared by."""
@@ -66,11 +66,13 @@ class CellChoice:
         names: G methods.
         choice: The choice, with its history.
         scores: Number of prompts and seeds that all methods share.
+        is_published: Whether the published procedure was replayed, whose pulls are of 5 scores.
     """
 
     names: tuple[str, ...]
     choice: Choice
     scores: int
+    is_published: bool = False
 
 
 def scores_of(table: CellTable, value: str) -> Scores:
@@ -134,7 +136,9 @@ def changed_cells(table: CellTable, first: str, second: str) -> ChangedCells:
     )
 
 
-def choose_best(table: CellTable, value: str, error: float = ERROR) -> CellChoice:
+def choose_best(
+    table: CellTable, value: str, error: float = ERROR, *, is_published: bool = False
+) -> CellChoice:
     """Choose the best method from the pictures that all methods have, in a random order.
 
     Methods with less than half as many scores as another are left out.
@@ -143,6 +147,7 @@ def choose_best(table: CellTable, value: str, error: float = ERROR) -> CellChoic
         table: The cells.
         value: "pass" or "pse".
         error: Largest probability of dropping the best method, (0, 1).
+        is_published: Replays the published procedure, which has no stopping rule.
 
     Raises:
         StoreError: There are no two methods with scores on the same prompts and seeds.
@@ -158,5 +163,8 @@ def choose_best(table: CellTable, value: str, error: float = ERROR) -> CellChoic
         )
     names = tuple(table.grid.methods[each] for each in np.flatnonzero(has_scores))
     columns = scores[has_scores][:, shared]
-    choice = corrected(columns, np.random.default_rng(SEED), error)
-    return CellChoice(names=names, choice=choice, scores=columns.shape[1])
+    rng = np.random.default_rng(SEED)
+    choice = published([*columns], rng) if is_published else corrected(columns, rng, error)
+    return CellChoice(
+        names=names, choice=choice, scores=columns.shape[1], is_published=is_published
+    )

@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 from functools import partial
 from html import escape
+from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox
 
 from spatialstudio.application.benchmark.cell_pairs import PASS, PSE, CellChoice, choose_best
 from spatialstudio.application.benchmark.monitor import BenchmarkChanged, BenchmarkView
+from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.benchmark.widgets.race_plot import Race, RacePlot
+from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
@@ -20,6 +24,8 @@ from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import PlainLabel, TextLabel, Tone, tr
 
 LEAST_ERROR, MOST_ERROR, USUAL_ERROR = 0.001, 0.5, 0.05
+MOST_FOLLOWED = 5000
+"""Scores of a method up to which the choice is repeated as pictures are judged."""
 
 
 class RacePanel(Panel):
@@ -31,6 +37,9 @@ class RacePanel(Panel):
         super().__init__()
         self._context = context
         self._view: BenchmarkView | None = context.benchmark.view
+        self._made: CellChoice | None = None
+        self._judged = 0
+        self._is_choosing = False
         self._value = PASS
         self._values = Segments(
             tr("Score"),
@@ -51,6 +60,11 @@ class RacePanel(Panel):
         )
         self._error.setAccessibleName(tr("Largest error"))
         self._error.setToolTip(tr("Largest probability of dropping the best method"))
+        self._published = QCheckBox(tr("Published procedure"))
+        self._published.setToolTip(
+            tr("Replay the procedure of the PoS paper: pulls of 5 scores, no stopping rule")
+        )
+        self._published.toggled.connect(lambda _on: self.choose())
         self._result = TextLabel()
         self._choose = push_button(tr("Choose"), self.choose, kind="primary")
         self.plot = RacePlot(context.theme)
@@ -62,35 +76,69 @@ class RacePanel(Panel):
         self._legend.setWordWrap(True)
         self._legend.hide()
         context.theme.changed.connect(self._show_legend)
+        self._clock = VisibleFrameClock(self._follow, self)
+        self._lay_out()
+        self._show_state()
+
+    def handle(self, event: object) -> None:
+        """Follow the open benchmark."""
+        if isinstance(event, BenchmarkChanged):
+            if self._view is not None and self._view.folder != event.view.folder:
+                self._clear()
+            self._view = event.view
+            self._show_state()
+            self._clock.request()
+
+    def choose(self) -> None:
+        """Choose in the background from what is judged so far, and again as more is judged."""
+        view = self._view
+        if view is not None:
+            self._judged, self._is_choosing = _judged(view), True
+            self._context.reading.read(
+                Subject.RACE,
+                tr("Choosing the best method"),
+                partial(
+                    choose_best,
+                    view.table,
+                    self._value,
+                    self._error.value(),
+                    is_published=self._published.isChecked(),
+                ),
+                partial(self._show_race, view.folder),
+                self._fail,
+            )
+
+    def _lay_out(self) -> None:
         label = PlainLabel(tr("Largest error"), tone=Tone.MUTED)
         label.setBuddy(self._error)
         column(
             self._values,
             row(label, self._error, grow(self._choose), gap=0.5),
+            self._published,
             self._result,
             self._legend,
             grow(self.plot),
             within=self,
             gap=0.5,
         )
+
+    def _follow(self) -> None:
+        """Choose again if more pictures are judged, while that is quick."""
+        made, view = self._made, self._view
+        if made is None or view is None or self._is_choosing:
+            return
+        if made.scores <= MOST_FOLLOWED and _judged(view) != self._judged:
+            self.choose()
+
+    def _fail(self, report: ErrorReport) -> None:
+        self._clear()
         self._show_state()
+        self.problem_met.emit(report)
 
-    def handle(self, event: object) -> None:
-        """Remember the open benchmark."""
-        if isinstance(event, BenchmarkChanged):
-            self._view = event.view
-            self._show_state()
-
-    def choose(self) -> None:
-        """Choose in the background from what is judged so far."""
-        if self._view is not None:
-            self._context.reading.read(
-                Subject.RACE,
-                tr("Choosing the best method"),
-                partial(choose_best, self._view.table, self._value, self._error.value()),
-                self._show_race,
-                self.problem_met.emit,
-            )
+    def _clear(self) -> None:
+        self._made, self._is_choosing = None, False
+        self.plot.hide()
+        self._legend.hide()
 
     def _use_value(self, value: str) -> None:
         self._value = value
@@ -99,7 +147,7 @@ class RacePanel(Panel):
     def _show_state(self) -> None:
         has_two = self._view is not None and len(self._view.table.grid.methods) > 1
         self._choose.setEnabled(has_two)
-        if not self.plot.isVisibleTo(self):
+        if self._made is None:
             self._result.setText(
                 tr(
                     "Reads the scores of all methods in a random order of prompts and seeds, and "
@@ -109,11 +157,19 @@ class RacePanel(Panel):
                 else tr("Open a benchmark with two methods to choose between them.")
             )
 
-    def _show_race(self, made: CellChoice) -> None:
-        methods = () if self._view is None else self._view.table.grid.methods
+    def _show_race(self, folder: Path, made: CellChoice) -> None:
+        if self._view is None or self._view.folder != folder:
+            return  # of a benchmark that was open before
+        self._made, self._is_choosing = made, False
+        self._clock.request()
+        methods = self._view.table.grid.methods
         words = race_in_words(made, methods)
         self._result.setText(words)
         choice = made.choice
+        if made.is_published:  # it has no bounds to draw
+            self.plot.hide()
+            self._legend.hide()
+            return
         self.plot.show_race(
             Race(
                 names=made.names,
@@ -137,6 +193,10 @@ class RacePanel(Panel):
         self._legend.setVisible(bool(self._legend.text()))
 
 
+def _judged(view: BenchmarkView) -> int:
+    return int(view.table.is_judged.sum())
+
+
 def race_in_words(made: CellChoice, methods: Sequence[str]) -> str:
     """Return the result of a choice in sentences; ``methods`` are those of the benchmark."""
     missing = [name for name in methods if name not in made.names]
@@ -148,6 +208,11 @@ def _result_in_words(made: CellChoice) -> str:
     choice = made.choice
     read, whole = sum(choice.pulls), made.scores * len(made.names)
     name = made.names[choice.best]
+    if made.is_published:
+        pulls = zip(made.names, choice.pulls, strict=True)
+        counts = ", ".join(f"{each} {count:,}" for each, count in pulls)
+        words = tr("{name} is pulled most. Pulls of 5 scores: {counts}.")
+        return words.format(name=name, counts=counts)
     if choice.is_certain:
         words = tr("{name} is the best, after {read} of {whole} scores: {share} % saved.")
         share = f"{100 * (1 - read / whole):.0f}"

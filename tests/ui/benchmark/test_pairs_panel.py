@@ -1,16 +1,20 @@
 """Two methods compared, with the pictures that changed most."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 
+from spatialstudio.domain.benchmark_cells import CellState
 from spatialstudio.ui.benchmark.pairs_panel import PairsPanel
 from spatialstudio.ui.benchmark.race_panel import RacePanel
 from spatialstudio.ui.benchmark.widgets.pair_list import JudgedPicture
 from tests.benchmark_cells import FAIL, PASS, grid
 from tests.ui.benchmark.conftest import changed
 from tests.ui.benchmark.test_benchmark_panel import ReadAtOnce
+
+WAITING = CellState.WAITING
 
 
 @pytest.fixture
@@ -74,6 +78,40 @@ def test_the_best_method_is_chosen_and_plotted(context, shown):
     table = panel.plot.table()
     assert table.rows[0][:3] == (1, "plain", 1)
     assert "psg: behind by 0.000" in panel.plot.text_at(1)
+
+
+def test_the_choice_follows_the_pictures_that_are_judged(context, shown, qtbot):
+    axes = grid(prompts=100)
+    panel = shown(RacePanel(context), changed(axes, [FAIL, WAITING] * 100 + [PASS, WAITING] * 100))
+    panel.handle(changed(axes, [FAIL] * 400))
+    assert not panel.plot.isVisible()  # before the first choice
+    panel.handle(changed(axes, [FAIL, WAITING] * 100 + [PASS, WAITING] * 100))
+    panel.choose()
+    assert "of 200 scores" in panel._result.text()
+    panel.handle(changed(axes, [FAIL] * 200 + [PASS] * 200))
+    qtbot.waitUntil(lambda: "of 400 scores" in panel._result.text())
+
+
+def test_a_choice_does_not_outlive_its_benchmark(context, shown, qtbot):
+    panel = shown(RacePanel(context))
+    panel.choose()
+    assert panel.plot.isVisible()
+    panel.handle(changed(folder=Path("/other")))
+    assert not panel.plot.isVisible()
+    assert "Reads the scores" in panel._result.text()
+
+
+def test_the_published_procedure_states_its_pulls(context, shown):
+    axes = grid(prompts=100)
+    panel = shown(RacePanel(context), changed(axes, [FAIL] * 200 + [PASS] * 200))
+    panel._published.click()
+    choice = panel._made.choice
+    assert sum(choice.pulls) == 92  # one pull each, then t = 11 to 100
+    words = f"psg is pulled most. Pulls of 5 scores: plain {choice.pulls[0]}, psg"
+    assert words in panel._result.text()
+    assert not panel.plot.isVisible()
+    panel._published.click()
+    assert "psg is the best" in panel._result.text()
 
 
 def test_a_choice_that_is_not_certain_says_so(context, shown):
