@@ -57,6 +57,9 @@ from spatialstudio.science.refine.repair_region import plan_repair
 
 ORDER_FILE = "refine/remedies.toml"
 
+ENOUGH_TRIALS = 5
+"""Pictures on which a remedy that repaired none of them is given up."""
+
 RemedyOrder = Mapping[FixReason, tuple[FixStep, ...]]
 """Measured remedies of each reason, in the order in which they are tried."""
 
@@ -87,9 +90,10 @@ def planned_steps(
 ) -> tuple[FixStep, ...]:
     """Return the attempts for a reason, most promising first.
 
-    After the measured ones that repaired any picture, those of them with other noise are repeated,
-    each time with another seed. A reason without measurements takes its remedies with the same
-    noise, then with other noise.
+    Only remedies of the reason are planned: the measured ones in their order, but those that
+    repaired none of ``ENOUGH_TRIALS`` pictures; then those with other noise again, each time with
+    another seed. A reason without measurements takes its remedies with the same noise, then with
+    other noise.
 
     Args:
         reason: Why the picture is not right.
@@ -99,10 +103,10 @@ def planned_steps(
     """
     if reason is FixReason.STYLE:
         return (FixStep(remedy=Remedy.WEAKER),) * budget
-    left_out = set() if can_redraw else {Remedy.REDRAW}
-    measured = [step for step in order.get(reason, ()) if step.repaired]
-    known = [step for step in measured if step.remedy not in left_out]
-    known = known or [step for step in _unmeasured(reason) if step.remedy not in left_out]
+    remedies = set(CANDIDATES[reason]) - (set() if can_redraw else {Remedy.REDRAW})
+    steps = order.get(reason, ()) or _unmeasured(reason)
+    promising = (step for step in steps if step.repaired or step.tried < ENOUGH_TRIALS)
+    known = [step for step in promising if step.remedy in remedies]
     again = [step for step in known if step.other_noise]
     return tuple(islice(chain(known, cycle(again)), budget))
 

@@ -2,27 +2,42 @@
 
 import pytest
 
-from spatialstudio.application.refine.fix_run import measured_order, planned_steps
-from spatialstudio.domain.fix import FixReason, FixStep, Remedy
+from spatialstudio.application.refine.fix_run import ENOUGH_TRIALS, measured_order, planned_steps
+from spatialstudio.domain.fix import BUDGET, FixReason, FixStep, Remedy
 from spatialstudio.science.refine.remedies import CANDIDATES
 
 SKETCH = FixStep(remedy=Remedy.SKETCH, tried=30, repaired=20)
 OTHER = FixStep(remedy=Remedy.HOLD, other_noise=True, tried=30, repaired=10)
-NOISE = FixStep(remedy=Remedy.NOISE, other_noise=True, tried=30, repaired=5)
+REDRAW = FixStep(remedy=Remedy.REDRAW, other_noise=True, tried=30, repaired=5)
 
 
 def test_measured_remedies_come_in_their_order_and_other_noise_fills_the_budget():
-    order = {FixReason.PLACE: (SKETCH, OTHER, NOISE)}
+    order = {FixReason.PLACE: (SKETCH, OTHER, REDRAW)}
 
     steps = planned_steps(FixReason.PLACE, order, 6)
 
-    assert steps == (SKETCH, OTHER, NOISE, OTHER, NOISE, OTHER)
+    assert steps == (SKETCH, OTHER, REDRAW, OTHER, REDRAW, OTHER)
 
 
-def test_remedies_that_never_repaired_are_left_out():
-    order = {FixReason.PLACE: (FixStep(remedy=Remedy.HOLD, tried=9), OTHER)}
+def test_remedies_of_other_reasons_are_left_out():
+    noise = FixStep(remedy=Remedy.NOISE, other_noise=True, tried=30, repaired=30)
 
-    assert planned_steps(FixReason.PLACE, order, 3) == (OTHER, OTHER, OTHER)
+    assert planned_steps(FixReason.PLACE, {FixReason.PLACE: (noise, OTHER)}, 2) == (OTHER, OTHER)
+
+
+def test_remedies_are_left_out_after_enough_trials_without_a_repair():
+    given_up = FixStep(remedy=Remedy.HOLD, tried=ENOUGH_TRIALS)
+    hardly_tried = FixStep(remedy=Remedy.HOLD, tried=ENOUGH_TRIALS - 1)
+
+    assert planned_steps(FixReason.PLACE, {FixReason.PLACE: (given_up, OTHER)}, 1) == (OTHER,)
+    steps = planned_steps(FixReason.PLACE, {FixReason.PLACE: (hardly_tried, OTHER)}, 1)
+    assert steps == (hardly_tried,)
+
+
+def test_the_shipped_order_steers_pictures_that_fail_in_depth():
+    steps = planned_steps(FixReason.DEPTH, measured_order(), BUDGET)
+
+    assert Remedy.STEERING in {each.remedy for each in steps}
 
 
 def test_a_local_repair_is_planned_only_where_an_object_can_be_redrawn():
