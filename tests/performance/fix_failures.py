@@ -11,17 +11,19 @@ does, and best-of-N: pictures of further seeds with the settings of the start, u
 they have cost as many passes as the fix.
 
 Rows and pictures lie in FOLDER; a second start completes them, ``--table`` only prints. Starts are
-drawn until ``--failures`` of them fail; the lists take turns, so that the hard ones are not alone.
+drawn until ``--failures`` of them are taken, at most ``--quota`` for the same reason; the lists of
+all relations of two to four objects take turns, so that the hard ones are not alone.
 ``--second`` adds what ``second_verifier`` says of the start, of the fix and of best-of-N. Intervals
 are those of Wilson at 95 %.
 """
 
 import argparse
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from statistics import mean
 
@@ -57,7 +59,10 @@ from tests.performance.shared_rows import (
 )
 from tests.performance.studio_pictures import Bench, show
 
-HARD_LISTS = ("far", "star4", "chain4", "chain3", "front3", "front", "diag", "between")
+RELATION_LISTS = (
+    *("pairs", "diag", "near", "far", "front", "between"),
+    *("chain3", "front3", "chain4", "star4"),
+)
 COLUMNS = (
     *("reason", "pictures", "repaired, %", "mean pictures", "mean passes"),
     *("worse", "best of N at equal passes, %", "mean pictures"),
@@ -195,18 +200,41 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_sharing_options(parser)
     parser.add_argument("command", choices=("remedies", "order", "fix"))
-    parser.add_argument("--lists", nargs="+", choices=PROMPT_LISTS, default=list(HARD_LISTS))
+    parser.add_argument("--lists", nargs="+", choices=PROMPT_LISTS, default=list(RELATION_LISTS))
     parser.add_argument("--split", type=Split, choices=Split, default=Split.DEVELOPMENT)
     parser.add_argument("--count", type=int, default=200, help="prompts of each list, at most")
     parser.add_argument("--failures", type=int, default=200, help="starts that do not pass")
+    parser.add_argument("--quota", type=int, default=60, help="failures of a reason, at most")
     parser.add_argument("--second", action="store_true", help="also run the second verifier")
     return parser.parse_args()
 
 
 def in_turn(lists: Sequence[str], split: Split, count: int) -> Iterator[Task]:
-    """Yield the prompts of lists that take turns."""
+    """Yield the prompts of lists that take turns; each round begins with another list."""
     drawn = ([(name, prompt) for prompt in seeded_prompts(name, split, count)] for name in lists)
-    yield from (task for task in chain.from_iterable(zip_longest(*drawn)) if task)
+    for number, tasks in enumerate(zip_longest(*drawn)):
+        first = number % len(tasks)
+        yield from (task for task in (*tasks[first:], *tasks[:first]) if task)
+
+
+class Quota:
+    """Says which failures are taken, so that frequent reasons leave room for the others."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        _, of = options.worker or (0, 1)
+        self._failures, self._most = (math.ceil(n / of) for n in (options.failures, options.quota))
+        self._taken: Counter[str] = Counter()
+
+    @property
+    def is_full(self) -> bool:
+        return self._taken.total() >= self._failures
+
+    def takes(self, reason: str) -> bool:
+        """Take a failure, unless there are enough for its reason."""
+        if self._taken[reason] >= self._most:
+            return False
+        self._taken[reason] += 1
+        return True
 
 
 def rows_of(tasks: Iterable[Task], options: argparse.Namespace) -> Iterator[Values]:
@@ -215,34 +243,28 @@ def rows_of(tasks: Iterable[Task], options: argparse.Namespace) -> Iterator[Valu
     torch.set_flush_denormal(True)
     measurement = Measurement(options)
     known = {key_of(row): row for row in read_rows(options.folder)}
-    failures = 0
+    make = fix_rows if options.command == "fix" else remedy_rows
+    quota = Quota(options)
     for list_name, prompt in tasks:
-        if failures >= options.failures:
+        if quota.is_full:
             return
         found = known.get((prompt.id, START))
-        if found and found["outcome"] in (None, PASSED):
+        if found and (found["reason"] is None or not quota.takes(found["reason"])):
+            continue
+        if (prompt.id, BEST) in known:
             continue
         start = measurement.start(prompt)
-        reason = reason_to_fix(start.run)
-        base: Values = {"id": prompt.id, "list": list_name}
-        if found is None or "reason" not in found:
-            yield {
-                **base,
-                "variant": START,
-                "text": prompt.text,
-                "seed": prompt.seed,
-                "reason": reason and reason.reason.value,
-                **start.values(),
-                **(measurement.keep(start.run, f"{prompt.id}-start") if reason else {}),
-            }
-        if reason is None:
-            continue
-        failures += 1
-        plan = measurement.plan(start)
-        base["reason"] = plan.reason.value
-        make = fix_rows if options.command == "fix" else remedy_rows
-        for row in make(measurement, plan, start, lambda name: (prompt.id, name) in known):  # noqa: B023
-            yield base | row
+        found_reason = reason_to_fix(start.run)
+        reason = found_reason and found_reason.reason.value
+        base: Values = {"id": prompt.id, "list": list_name, "reason": reason}
+        if found is None:
+            kept = measurement.keep(start.run, f"{prompt.id}-start") if reason else {}
+            text = {"variant": START, "text": prompt.text, "seed": prompt.seed}
+            yield {**base, **text, **start.values(), **kept}
+        if reason and (found or quota.takes(reason)):
+            plan = measurement.plan(start)
+            for row in make(measurement, plan, start, lambda name: (prompt.id, name) in known):  # noqa: B023
+                yield base | row
 
 
 def remedy_rows(
