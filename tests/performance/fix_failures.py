@@ -5,10 +5,10 @@
     python -m tests.performance.fix_failures FOLDER fix --split held-out --second
 
 ``remedies`` tries each remedy of a failure's reason, with the same and with other noise, on
-development prompts. ``order`` makes ``remedies.toml`` of its rows: the next remedy is that which
-repairs most of the pictures that the earlier ones did not repair. ``fix`` runs Fix it as the studio
-does, and best-of-N: pictures of further seeds with the settings of the start, until one passes or
-they have cost as many passes as the fix.
+development prompts, and other noise alone beside them. ``order`` makes ``remedies.toml`` of its
+rows: the next remedy is that which repairs most of the pictures that the earlier ones did not
+repair. ``fix`` runs Fix it as the studio does, and best-of-N: pictures of further seeds with the
+settings of the start, until one passes or they have cost as many passes as the fix.
 
 Rows and pictures lie in FOLDER; a second start completes them, ``--table`` only prints. Starts are
 drawn until ``--failures`` of them are taken, at most ``--quota`` for the same reason; the lists of
@@ -302,7 +302,8 @@ def fix_rows(
 
 def order_lines(rows: Sequence[Values]) -> Iterator[str]:
     """Yield the lines of ``remedies.toml``."""
-    for (reason,), own in grouped(complete(rows), "reason"):
+    for (reason,), tried in grouped(complete(rows), "reason"):
+        own = [row for row in tried if Remedy(row["remedy"]) in CANDIDATES[FixReason(reason)]]
         for variant in greedy_order(own):
             chosen = [row for row in own if row["variant"] == variant]
             yield f"[[{reason}]]"

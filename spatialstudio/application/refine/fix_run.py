@@ -90,10 +90,9 @@ def planned_steps(
 ) -> tuple[FixStep, ...]:
     """Return the attempts for a reason, most promising first.
 
-    Only remedies of the reason are planned: the measured ones in their order, but those that
-    repaired none of ``ENOUGH_TRIALS`` pictures; then those with other noise again, each time with
-    another seed. A reason without measurements takes its remedies with the same noise, then with
-    other noise.
+    After the measured ones, but those that repaired none of ``ENOUGH_TRIALS`` pictures, those with
+    other noise are repeated, each time with another seed. A reason without measurements takes its
+    remedies with the same noise, then with other noise.
 
     Args:
         reason: Why the picture is not right.
@@ -103,10 +102,10 @@ def planned_steps(
     """
     if reason is FixReason.STYLE:
         return (FixStep(remedy=Remedy.WEAKER),) * budget
-    remedies = set(CANDIDATES[reason]) - (set() if can_redraw else {Remedy.REDRAW})
+    left_out = set() if can_redraw else {Remedy.REDRAW}
     steps = order.get(reason, ()) or _unmeasured(reason)
     promising = (step for step in steps if step.repaired or step.tried < ENOUGH_TRIALS)
-    known = [step for step in promising if step.remedy in remedies]
+    known = [step for step in promising if step.remedy not in left_out]
     again = [step for step in known if step.other_noise]
     return tuple(islice(chain(known, cycle(again)), budget))
 

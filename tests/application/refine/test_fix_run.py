@@ -19,12 +19,6 @@ def test_measured_remedies_come_in_their_order_and_other_noise_fills_the_budget(
     assert steps == (SKETCH, OTHER, REDRAW, OTHER, REDRAW, OTHER)
 
 
-def test_remedies_of_other_reasons_are_left_out():
-    noise = FixStep(remedy=Remedy.NOISE, other_noise=True, tried=30, repaired=30)
-
-    assert planned_steps(FixReason.PLACE, {FixReason.PLACE: (noise, OTHER)}, 2) == (OTHER, OTHER)
-
-
 def test_remedies_are_left_out_after_enough_trials_without_a_repair():
     given_up = FixStep(remedy=Remedy.HOLD, tried=ENOUGH_TRIALS)
     hardly_tried = FixStep(remedy=Remedy.HOLD, tried=ENOUGH_TRIALS - 1)
@@ -63,6 +57,6 @@ def test_reasons_without_measurements_take_their_remedies_with_and_without_other
 
 def test_the_shipped_order_names_remedies_that_suit_their_reason():
     for reason, steps in measured_order().items():
-        assert {each.remedy for each in steps} <= {*CANDIDATES[reason], Remedy.NOISE}
+        assert {each.remedy for each in steps} <= {*CANDIDATES[reason]}
         assert all(0 <= each.repaired <= each.tried for each in steps)
         assert any(each.other_noise for each in steps)
