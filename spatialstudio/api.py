@@ -264,7 +264,7 @@ def open_run(path: str | Path, name: str = "", *, layers: str | Path | None = No
     Args:
         path: Any file of the run, a folder or bundle of runs, or a folder of an early version.
         name: Name of a run in a folder or bundle, without extension; empty for the newest.
-        layers: Cache with the captured layers of runs outside bundles; None for the default.
+        layers: Cache with the recorded layers of runs outside bundles; None for the default.
 
     Raises:
         StoreError: There is no run, or it is damaged.

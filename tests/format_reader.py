@@ -11,7 +11,7 @@ from spatialstudio.api import open_run
 
 GUIDE = Path(__file__).parents[1] / "resources" / "guide" / "formats.md"
 OTHER_FILES = ("picture", "mask/", "layer/")
-"""Arrays of the picture, the sidecar and captured layers, which are not in the trace."""
+"""Arrays of the picture, the sidecar and recorded layers, which are not in the trace."""
 
 
 def reader_source():

@@ -1,4 +1,4 @@
-"""The cache of captured layers on disk: one folder per run, one NumPy file per layer."""
+"""The cache of recorded layers on disk: one folder per run, one NumPy file per layer."""
 
 import os
 import shutil

@@ -74,7 +74,7 @@ class StudioPaths:
 
     @property
     def layers(self) -> Path:
-        """Cache of captured layers: a folder of each run, with one NumPy file a layer."""
+        """Cache of recorded layers: a folder of each run, with one NumPy file a layer."""
         return self.cache / ATTENTION_FOLDER
 
     @property

@@ -198,7 +198,7 @@ def store_failure(event: object) -> tuple[ErrorReport, ...]:
 
 
 def warn_of_removed(event: object) -> None:
-    """Print a note if captured layers of older runs were removed to make room."""
+    """Print a note if recorded layers of older runs were removed to make room."""
     if isinstance(event, GenerationStarted) and event.removed_runs:
         show_progress(removed_in_words(event.removed_runs))
 

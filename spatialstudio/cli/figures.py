@@ -67,7 +67,7 @@ def _add_content_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--words", nargs="+", metavar="WORD", help="words of the prompt")
     parser.add_argument("--steps", nargs="+", type=int, metavar="N", help="steps, from 1")
     parser.add_argument(
-        "--layers", nargs="+", metavar="LAYER", help="show the mean of these captured layers"
+        "--layers", nargs="+", metavar="LAYER", help="show the mean of these recorded layers"
     )
     parser.add_argument(
         "--moment",

@@ -1,4 +1,4 @@
-"""Attention maps of mentions, captured layers, and the layers they come from."""
+"""Attention maps of mentions, recorded layers, and the layers they come from."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -146,12 +146,12 @@ class AttentionFile:
 
 @frozen
 class AttentionCacheUse:
-    """How full the cache of captured layers is.
+    """How full the cache of recorded layers is.
 
     Attributes:
         size_bytes: Size of all runs together.
         limit_bytes: The largest size; the oldest runs are removed first.
-        runs: Number of runs with captured layers.
+        runs: Number of runs with recorded layers.
     """
 
     size_bytes: int
@@ -161,16 +161,16 @@ class AttentionCacheUse:
     def __str__(self) -> str:
         used, limit = map(size_in_words, (self.size_bytes, self.limit_bytes))
         runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
-        return f"captured layers of {runs}, {used} of at most {limit}"
+        return f"recorded layers of {runs}, {used} of at most {limit}"
 
 
 def removed_in_words(runs: int) -> str:
-    """Return a sentence on runs whose captured layers were removed; empty if there are none."""
+    """Return a sentence on runs whose recorded layers were removed; empty if there are none."""
     if not runs:
         return ""
     limit = size_in_words(MOST_CACHE_BYTES)
     whose = "of the oldest run" if runs == 1 else f"of the {runs} oldest runs"
-    return f"The captured layers {whose} were removed: their cache is limited to {limit}."
+    return f"The recorded layers {whose} were removed: their cache is limited to {limit}."
 
 
 @frozen(eq=False)

@@ -33,7 +33,7 @@ class LoadedRun:
     Attributes:
         record: Its record.
         events: Its events, in order.
-        read_layer: Opens a captured layer, (stored steps, heads, words, h, w); raises StoreError if
+        read_layer: Opens a recorded layer, (stored steps, heads, words, h, w); raises StoreError if
             it is missing or damaged.
     """
 
@@ -265,7 +265,7 @@ class Exporter(Protocol):
         Args:
             path: The bundle.
             root: The library.
-            note: Receives sentences on captured layers that made room for those of the bundle.
+            note: Receives sentences on recorded layers that made room for those of the bundle.
 
         Raises:
             StoreError: The file is not a bundle, is damaged, or the library cannot be written.

@@ -33,7 +33,7 @@ class FigureTemplate:
     Attributes:
         words: Words whose maps are shown, as in the prompt; empty for the relations' words.
         steps: Steps shown, from 1; empty for evenly spaced ones.
-        layers: Captured layers whose mean is shown; empty for the recorded maps.
+        layers: Recorded layers whose mean is shown; empty for the recorded maps.
         scale: Normalisation of the maps.
         moment: Preferred moment of maps and PoS in guided steps.
         has_curves: Whether PoS over the steps is plotted below the maps.

@@ -325,7 +325,7 @@ class GenerationStarted:
         text_layers: Cross-attention layers of the denoiser, in execution order.
         is_repeated: Whether the steps that follow have run before: those of the best of several
             pictures.
-        removed_runs: Number of older runs whose captured layers were removed to make room.
+        removed_runs: Number of older runs whose recorded layers were removed to make room.
     """
 
     request_id: RequestId

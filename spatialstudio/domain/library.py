@@ -150,7 +150,7 @@ class RunRecord:
 
     @property
     def layer_files(self) -> tuple[AttentionFile, ...]:
-        """All captured layers: of cross-attention, then of self-attention."""
+        """All recorded layers: of cross-attention, then of self-attention."""
         return self.attention_files + self.self_attention_files
 
     @property

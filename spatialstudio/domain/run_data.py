@@ -18,7 +18,7 @@ Plain: TypeAlias = str | int | float | bool | list["Plain"] | dict[str, "Plain"]
 """A JSON value."""
 
 LAYER_PREFIX = "layer/"
-"""Beginning of the names of captured layers' arrays."""
+"""Beginning of the names of recorded layers' arrays."""
 LAYER_BEFORE_PREFIX = "layer_before/"
 """Beginning of the names of their arrays before the updates of steps on which guidance was due."""
 SELF_PREFIX, SELF_BEFORE_PREFIX = "self_attention/", "self_attention_before/"
@@ -80,7 +80,7 @@ class RunArray:
 
 
 def layer_array_name(file: AttentionFile, *, is_self: bool) -> str:
-    """Return the name of a captured layer's array."""
+    """Return the name of a recorded layer's array."""
     ordinary, before = (
         (SELF_PREFIX, SELF_BEFORE_PREFIX) if is_self else (LAYER_PREFIX, LAYER_BEFORE_PREFIX)
     )
@@ -97,7 +97,7 @@ class Number(NamedTuple):
         is_guided: Whether guidance updated the latents on this step.
         moment: "before" or "after" the step's updates; an unguided step has one reading, listed
             under both.
-        layer: Captured layer, mean over its heads; None for the recorded maps.
+        layer: Recorded layer, mean over its heads; None for the recorded maps.
         word: Word of the prompt.
         word_id: Its id, such as "m1".
         relation: Relation in words.
@@ -149,9 +149,9 @@ class RunData:
     Attributes:
         run: Name of the run.
         about: Prompt, words, relations and moments, as JSON values.
-        arrays: All arrays; the values of captured layers stay on disk until they are read.
-        numbers: Yields the rows of the long table, captured layers included.
-        missing: Sentence on captured layers that cannot be read; empty if there are none.
+        arrays: All arrays; the values of recorded layers stay on disk until they are read.
+        numbers: Yields the rows of the long table, recorded layers included.
+        missing: Sentence on recorded layers that cannot be read; empty if there are none.
     """
 
     run: str

@@ -296,7 +296,7 @@ class AttentionFiles(Protocol):
     """Reads attention stored on disk for a run."""
 
     def use(self) -> AttentionCacheUse:
-        """Return how full the cache of captured layers is."""
+        """Return how full the cache of recorded layers is."""
 
     def read(self, request_id: RequestId, file: AttentionFile) -> LayerValues:
         """Open one layer's attention as a memory map.

@@ -34,4 +34,4 @@ def test_the_size_of_the_cache_is_that_of_its_files(tmp_path):
     store_run(tmp_path, "a", age=30)
     use = cache_use(tmp_path)
     assert (use.size_bytes, use.runs) == (RUN_BYTES, 1)
-    assert str(use) == "captured layers of 1 run, 2 kB of at most 8.6 GB"
+    assert str(use) == "recorded layers of 1 run, 2 kB of at most 8.6 GB"

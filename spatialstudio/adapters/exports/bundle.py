@@ -4,7 +4,7 @@ bundle.json   {"format": "spatialstudio-bundle", "version": 1,
 "runs": [{"name": ..., "month": "2026/11", "files": {".png": sha256, ...},
 "layers": {"<file>.npy": sha256, ...}}]}
 runs/<name>.png, .strace, .json
-layers/<name>/<file>.npy   by choice: captured layers, stored without compression
+layers/<name>/<file>.npy   by choice: recorded layers, stored without compression
 """
 
 import json
@@ -74,12 +74,12 @@ LARGEST_BYTES: Mapping[str, int] = {
 }
 """Size limits of a run's files."""
 LARGEST_BUNDLE_BYTES = 8 * 1024 * MEBIBYTE
-"""Size limit of a bundle, and of each of its captured layers."""
+"""Size limit of a bundle, and of each of its recorded layers."""
 LARGEST_RATIO = 50
 """Maximum ratio of unpacked to packed size; pictures and traces are already compressed."""
 MOST_RUNS = 10_000
 MOST_LAYERS = 100_000
-"""Maximum number of captured layers of all runs."""
+"""Maximum number of recorded layers of all runs."""
 MOST_NAMES = 10
 """Names of runs that a message lists."""
 
@@ -93,7 +93,7 @@ _Files = Mapping[str, bytes]
 
 _COPY = "Copy the bundle again."
 _WITHOUT_LAYERS = StoreError(
-    "The bundle does not contain this run's captured layers.",
+    "The bundle does not contain this run's recorded layers.",
     hint='Export it again as "Bundle with layers".',
 )
 _FOREIGN = StoreError(
@@ -107,7 +107,7 @@ def write_bundle(runs: Iterable[ExportedRun], file: BinaryIO, *, with_layers: bo
     Args:
         runs: The runs, read with their arrays if ``with_layers``.
         file: Open for writing.
-        with_layers: Whether to include their captured layers.
+        with_layers: Whether to include their recorded layers.
     """
     listed: list[Mapping[str, Any]] = []
     with ZipFile(file, "w") as archive:
@@ -128,7 +128,7 @@ def write_bundle(runs: Iterable[ExportedRun], file: BinaryIO, *, with_layers: bo
 
 
 def _write_layers(archive: ZipFile, name: str, run: ExportedRun) -> Mapping[str, str]:
-    """Write the captured layers of a run that can be read; return their hashes by file name."""
+    """Write the recorded layers of a run that can be read; return their hashes by file name."""
     arrays = {each.name: each for each in (run.data.arrays if run.data else ())}
     hashes = {}
     for file in run.record.layer_files:
@@ -163,8 +163,8 @@ def open_bundle(
     Args:
         path: The bundle.
         root: The library.
-        layers: Cache of captured layers; None to leave them out.
-        note: Receives sentences on captured layers that were left out or made room.
+        layers: Cache of recorded layers; None to leave them out.
+        note: Receives sentences on recorded layers that were left out or made room.
 
     Raises:
         StoreError: It is not a bundle, damaged, or the library cannot be written.
@@ -182,7 +182,7 @@ def open_bundle(
 def load_bundled(path: Path, name: str = "") -> LoadedRun:
     """Load a run of a bundle without importing it; nothing remains on disk.
 
-    Its captured layers stay in the bundle and are mapped into memory when they are opened.
+    Its recorded layers stay in the bundle and are mapped into memory when they are opened.
 
     Args:
         path: The bundle.
@@ -199,7 +199,7 @@ def load_bundled(path: Path, name: str = "") -> LoadedRun:
 
 
 def _read_layer(path: Path, run: "_ListedRun", file: AttentionFile) -> LayerValues:
-    """Map a captured layer of a bundle into memory; its hash was checked with the run.
+    """Map a recorded layer of a bundle into memory; its hash was checked with the run.
 
     Raises:
         StoreError: The bundle does not contain it, or has changed since.
@@ -278,7 +278,7 @@ class _ListedRun:
         stem: Stem of its file names.
         month: Folder of the library, "2026/11".
         hashes: SHA-256 of its members, by extension.
-        layers: SHA-256 of its captured layers, by file name.
+        layers: SHA-256 of its recorded layers, by file name.
     """
 
     name: str
@@ -360,7 +360,7 @@ def _check_layers(archive: ZipFile, run: _ListedRun) -> None:
 def _put_layers(
     archive: ZipFile, run: _ListedRun, cache: Path, note: Callable[[str], object]
 ) -> None:
-    """Write the captured layers of a run, unless the cache has some of it already."""
+    """Write the recorded layers of a run, unless the cache has some of it already."""
     if not run.layers:
         return
     request_id = _load(run, _files(archive, run))[0].request.id

@@ -1,6 +1,6 @@
 """Arrays and numbers of runs as files: NPZ, HDF5, CSV, Parquet, and settings as JSON.
 
-Values are written block by block: a captured layer never is in memory as a whole.
+Values are written block by block: a recorded layer never is in memory as a whole.
 """
 
 import json

@@ -27,7 +27,7 @@ class FileExporter:
 
     Args:
         resources: The folder of shipped data.
-        layers: Cache of captured layers; None to import none.
+        layers: Cache of recorded layers; None to import none.
     """
 
     id = "files"
@@ -103,7 +103,7 @@ class FileExporter:
         Args:
             path: The bundle.
             root: The library.
-            note: Receives sentences on captured layers that made room for those of the bundle.
+            note: Receives sentences on recorded layers that made room for those of the bundle.
 
         Raises:
             StoreError: It is not a bundle, damaged, or the library cannot be written.

@@ -1,4 +1,4 @@
-"""Runs whose maps and PoS are the means of chosen captured layers, for figures."""
+"""Runs whose maps and PoS are the means of chosen recorded layers, for figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,11 +26,11 @@ _HEADS_AND_TOKENS = (0, 1)
 def runs_of_layers(
     runs: Sequence[ExportedRun], layers: Sequence[str], wanted: Moment
 ) -> tuple[tuple[ExportedRun, ...], Moment]:
-    """Return runs with the mean maps of captured layers and the PoS of these, and their moment.
+    """Return runs with the mean maps of recorded layers and the PoS of these, and their moment.
 
     Args:
         runs: The runs, read with their arrays.
-        layers: Names of captured layers.
+        layers: Names of recorded layers.
         wanted: Preferred moment of guided steps.
 
     Raises:
@@ -78,8 +78,8 @@ def _layers_of(run: ExportedRun, layers: Sequence[str]) -> _Layers:
     for layer in layers:
         if f"{LAYER_PREFIX}{layer}" not in by_name:
             raise ExportError(
-                f'The run "{run.path.stem}" has no captured layer "{layer}".',
-                hint="Choose a captured layer, or generate the run again with all layers.",
+                f'The run "{run.path.stem}" has no recorded layer "{layer}".',
+                hint="Choose a recorded layer, or generate the run again with all layers.",
             )
     before = (by_name.get(f"{LAYER_BEFORE_PREFIX}{layer}") for layer in layers)
     return _Layers(

@@ -508,9 +508,9 @@ def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tupl
 
 
 def layers_in_words(layers: Sequence[str]) -> str:
-    """Name the captured layers that are averaged, or count them if there are many."""
+    """Name the recorded layers that are averaged, or count them if there are many."""
     if len(layers) > MOST_NAMED:
-        return f"Attention is the mean of {len(layers)} captured layers."
+        return f"Attention is the mean of {len(layers)} recorded layers."
     if len(layers) == 1:
         return f"Attention of the layer {layers[0]}."
     return f"Attention is the mean of the layers {', '.join(layers)}."

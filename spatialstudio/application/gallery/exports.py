@@ -76,16 +76,16 @@ PLAIN_ORDER = ExportOrder()
 
 
 def no_layer(_request_id: RequestId, _file: AttentionFile) -> LayerValues:
-    """Report that captured layers cannot be read.
+    """Report that recorded layers cannot be read.
 
     Raises:
         StoreError: Always.
     """
-    raise StoreError("The captured layers are not available.")
+    raise StoreError("The recorded layers are not available.")
 
 
 ReadLayer: TypeAlias = Callable[[RequestId, AttentionFile], LayerValues]
-"""Opens a captured layer of a request; raises StoreError."""
+"""Opens a recorded layer of a request; raises StoreError."""
 
 
 @frozen
@@ -96,7 +96,7 @@ class Exports:
         store: Reads the runs.
         exporter: Writes export files.
         themes: Folder of themes.
-        read_layer: Opens a captured layer of a request; raises StoreError if it is missing.
+        read_layer: Opens a recorded layer of a request; raises StoreError if it is missing.
     """
 
     store: RunStore
@@ -262,7 +262,7 @@ class Exports:
         Args:
             path: The bundle.
             root: The library.
-            note: Receives sentences on captured layers that made room for those of the bundle.
+            note: Receives sentences on recorded layers that made room for those of the bundle.
 
         Raises:
             StoreError: The file is not a bundle or is damaged, or the library is not writable.
@@ -275,7 +275,7 @@ class Exports:
         Args:
             path: The file or folder.
             name: Name of a run in a folder or bundle, without extension; empty for the newest.
-            read_layer: Opens the captured layers of a run outside a bundle; None for the cache.
+            read_layer: Opens the recorded layers of a run outside a bundle; None for the cache.
 
         Raises:
             StoreError: There is no run, or it is damaged.

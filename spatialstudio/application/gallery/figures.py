@@ -51,7 +51,7 @@ class FigurePreview:
         notes: Sentences about chosen steps that it does not show.
         words: Words of the prompts.
         steps: Steps with maps, from 1.
-        layers: Captured layers that all runs have.
+        layers: Recorded layers that all runs have.
     """
 
     content: bytes = field(default=b"", repr=False)

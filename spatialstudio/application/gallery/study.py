@@ -140,12 +140,12 @@ def read_study_run(store: RunStore, path: Path) -> StudyRun:
 
 
 def _no_layer(_file: AttentionFile) -> AnyArray:
-    """Leave captured layers out, which no number of a study needs.
+    """Leave recorded layers out, which no number of a study needs.
 
     Raises:
         StoreError: Always.
     """
-    raise StoreError("A study reads no captured layers.")
+    raise StoreError("A study reads no recorded layers.")
 
 
 def numbers_of(runs: Runs) -> tuple[str, ...]:

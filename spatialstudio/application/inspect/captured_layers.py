@@ -1,4 +1,4 @@
-"""The captured layers of a run, read at one moment: before or after the updates of guided steps."""
+"""The recorded layers of a run, read at one moment: before or after the updates of guided steps."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +17,7 @@ ReadLayer = Callable[[AttentionFile], LayerValues]
 
 
 class LayerRows:
-    """One captured layer at one moment; its rows are read from disk when they are asked for.
+    """One recorded layer at one moment; its rows are read from disk when they are asked for.
 
     Args:
         values: (stored steps, heads, words, h, w) of the ordinary passes.
@@ -51,7 +51,7 @@ class LayerRows:
 
 @frozen(eq=False)
 class CapturedLayers:
-    """The captured layers of a run.
+    """The recorded layers of a run.
 
     Attributes:
         files: Their files, in execution order; those read before updates come last.
@@ -107,14 +107,14 @@ class CapturedLayers:
 
 
 def ordinary(files: Sequence[AttentionFile]) -> tuple[AttentionFile, ...]:
-    """Return the files of ordinary passes, one per captured layer."""
+    """Return the files of ordinary passes, one per recorded layer."""
     return tuple(file for file in files if not file.steps_before)
 
 
 def captured_layers(
     run: OpenRun, read: Callable[[RequestId, AttentionFile], LayerValues]
 ) -> CapturedLayers:
-    """Return the captured layers of a run.
+    """Return the recorded layers of a run.
 
     Args:
         run: The run.
@@ -138,7 +138,7 @@ def moment_of_layers(
     steps: Sequence[StepEvent],
     wanted: Moment,
 ) -> Moment | None:
-    """Return the moment within guided steps at which captured layers can be read.
+    """Return the moment within guided steps at which recorded layers can be read.
 
     The ordinary pass, whose prediction the sampler uses, runs on the updated latents; methods that
     correct the predicted noise instead leave the latents unchanged.

@@ -142,7 +142,7 @@ class LayerMaps(CancellableJob):
         """Start to average the selected layers of runs; returns at once.
 
         Args:
-            runs: Finished runs with captured layers.
+            runs: Finished runs with recorded layers.
             choice: The selected layers and head.
             wanted: The preferred moment within guided steps.
         """
@@ -182,7 +182,7 @@ def average_layers(
     """Return each word's mean map over layers, tokens and heads.
 
     Args:
-        layers: The captured layers.
+        layers: The recorded layers.
         choice: The averaged layers and head.
         words: Words of the prompt.
         moment: When guided steps were read.

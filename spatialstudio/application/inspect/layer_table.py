@@ -1,7 +1,7 @@
-"""PoS, entropy, mass and overlap of a run's captured layers, by layer, head and step.
+"""PoS, entropy, mass and overlap of a run's recorded layers, by layer, head and step.
 
 A layer is read in blocks of steps and only at the words of the scene, so that memory is bounded by
-``MOST_BLOCK_BYTES`` and not by the size of the captured layers.
+``MOST_BLOCK_BYTES`` and not by the size of the recorded layers.
 """
 
 import logging
@@ -50,7 +50,7 @@ Read = Callable[[RequestId, AttentionFile], LayerValues]
 
 @frozen(eq=False)
 class LayerTable:
-    """Measurements of a run's captured layers. May cross threads.
+    """Measurements of a run's recorded layers. May cross threads.
 
     Attributes:
         request_id: Id of the run.
@@ -91,13 +91,13 @@ class LayerTable:
 
 @frozen
 class LayersMeasured:
-    """The captured layers of a run are measured. Published by ``LayerTables``; crosses threads."""
+    """The recorded layers of a run are measured. Published by ``LayerTables``; crosses threads."""
 
     table: LayerTable
 
 
 class LayerTables(CancellableJob):
-    """Measures the captured layers of runs in the background; a new request cancels the previous.
+    """Measures the recorded layers of runs in the background; a new request cancels the previous.
 
     Args:
         files: Creates or returns the reader of stored attention; called in the working thread.
@@ -127,8 +127,8 @@ class LayerTables(CancellableJob):
         try:
             return LayersMeasured(table=measure_layers(run, read, wanted, tick))
         except StoreError as error:
-            log.info("Captured layers of a run cannot be read.")
-            report = report_on(error, "Reading the captured layers")
+            log.info("Recorded layers of a run cannot be read.")
+            report = report_on(error, "Reading the recorded layers")
             return LayersMissing(request_id=run.id, error=report)
 
 
@@ -138,7 +138,7 @@ def measure_layers(
     wanted: Moment = Moment.AFTER,
     tick: Callable[[], object] = lambda: None,
 ) -> LayerTable:
-    """Measure every captured layer of a run.
+    """Measure every recorded layer of a run.
 
     Args:
         run: A finished run.

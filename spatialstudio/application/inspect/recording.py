@@ -325,10 +325,10 @@ class StoredRun(Recording):
     def mean_over_layers(
         self, layers: Iterable[str], head: int | None = None, moment: str = "after"
     ) -> Mapping[str, FloatMap]:
-        """Average captured layers as the window does.
+        """Average recorded layers as the window does.
 
         Args:
-            layers: Names of captured layers.
+            layers: Names of recorded layers.
             head: Index of a head in each layer, from 0; None for the mean of all.
             moment: "before" or "after" the updates of guided steps; layers that were captured at
                 one moment only are read at that one.
@@ -337,7 +337,7 @@ class StoredRun(Recording):
             (stored steps, h, w) by word id, not negative, at the finest resolution of the layers.
 
         Raises:
-            StoreError: No captured layer has this name and head, or one cannot be read.
+            StoreError: No recorded layer has this name and head, or one cannot be read.
         """
         from spatialstudio.application.compose.prompt_words import words_of
         from spatialstudio.application.inspect.captured_layers import CapturedLayers

@@ -34,7 +34,7 @@ from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 from spatialstudio.science.pos.pse import pse_of
 
 ReadLayer = Callable[[AttentionFile], AnyArray]
-"""Opens a captured layer, (stored steps, heads, tokens, h, w); raises StoreError."""
+"""Opens a recorded layer, (stored steps, heads, tokens, h, w); raises StoreError."""
 
 FLANKS = 2
 PROBABILITY = "probability"
@@ -63,7 +63,7 @@ def run_data(
         record: The run's record, with its evaluation.
         steps: Its steps, in order.
         image: (H, W, 3) uint8; None if the picture is missing.
-        read_layer: Opens a captured layer.
+        read_layer: Opens a recorded layer.
         tick: Called between blocks of values; may raise ``Cancelled``.
     """
     found = _Captured(record, steps, read_layer, tick)
@@ -198,7 +198,7 @@ def _map_read(event: StepEvent, moment: Moment, word: MentionId) -> FloatMap | N
 
 @frozen(eq=False)
 class _LayerStep:
-    """Maps of one captured layer at one step.
+    """Maps of one recorded layer at one step.
 
     Attributes:
         layer: Name of the layer.
@@ -214,7 +214,7 @@ class _LayerStep:
 
 
 class _Captured:
-    """The captured layers of a run that can be read."""
+    """The recorded layers of a run that can be read."""
 
     def __init__(
         self,

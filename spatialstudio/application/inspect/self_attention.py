@@ -1,4 +1,4 @@
-"""Self-attention of one place of a run's picture, from its captured layers."""
+"""Self-attention of one place of a run's picture, from its recorded layers."""
 
 from collections.abc import Callable
 from functools import partial

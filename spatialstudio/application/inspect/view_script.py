@@ -64,7 +64,7 @@ for values in attention:
 '''
 
 _LAYERS_OPENED = """\
-# The trace has no captured layers: they are read from the folder {run_id} in LAYERS.
+# The trace has no recorded layers: they are read from the folder {run_id} in LAYERS.
 LAYERS = {folder!r}
 
 run = open_run({path!r}, layers=LAYERS)
@@ -96,11 +96,11 @@ _TOPS = {
 
 @frozen
 class LayersToRead:
-    """Captured layers that a script averages.
+    """Recorded layers that a script averages.
 
     Attributes:
         choice: The layers and the head.
-        folder: Cache of captured layers, with a folder of each run.
+        folder: Cache of recorded layers, with a folder of each run.
     """
 
     choice: LayerChoice
@@ -122,7 +122,7 @@ def view_script(
         words: Words to show.
         step: Step, from 0.
         scale: How the value drawn in full colour is chosen.
-        layers: Captured layers to average; None for the maps of the step itself.
+        layers: Recorded layers to average; None for the maps of the step itself.
         moment: Reading of the shown maps.
 
     Raises:
@@ -164,7 +164,7 @@ def place_script(
         file: A layer's recorded self-attention, one of ``self_layers``.
         step: A recorded step, from 0.
         found: The shown attention.
-        folder: Cache of captured layers.
+        folder: Cache of recorded layers.
 
     Raises:
         ValueError: The run is not stored.

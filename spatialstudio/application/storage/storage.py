@@ -280,11 +280,11 @@ class Storage:
         return LayerTables(lambda: self._registry.attention_files(FILES), self._publish)
 
     def layer_cache(self) -> AttentionCacheUse:
-        """Return how full the cache of captured layers is."""
+        """Return how full the cache of recorded layers is."""
         return self._registry.attention_files(FILES).use()
 
     def read_layer(self, request_id: RequestId, file: AttentionFile) -> LayerValues:
-        """Open a captured layer of a run; see ``AttentionFiles``.
+        """Open a recorded layer of a run; see ``AttentionFiles``.
 
         Raises:
             StoreError: The file is missing or damaged.

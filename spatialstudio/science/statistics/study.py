@@ -124,7 +124,7 @@ def study_run(record: RunRecord, numbers: Iterable[Number]) -> StudyRun:
 
     Args:
         record: Its record.
-        numbers: Rows of its long table; those of captured layers are left out.
+        numbers: Rows of its long table; those of recorded layers are left out.
     """
     settings = settings_of(record.request)
     return StudyRun(run=record.id, settings=settings, values=_last_values(record, numbers))

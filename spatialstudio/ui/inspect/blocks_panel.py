@@ -60,9 +60,9 @@ CAPTURE_TIP = (
     'Record the maps of all words in every layer for the next picture; "All layers" in the form'
 )
 KEPT = "Click a block to include or exclude it; double-click to show only that block."
-CACHE = "Captured layers on this computer: {} of at most {}."
+CACHE = "Recorded layers on this computer: {} of at most {}."
 CACHE_TIP = (
-    "The oldest runs lose their captured layers when a new one does not fit. Export runs as "
+    "The oldest runs lose their recorded layers when a new one does not fit. Export runs as "
     '"Bundle with layers" to keep them.'
 )
 ALL_HEADS = "Mean over heads"

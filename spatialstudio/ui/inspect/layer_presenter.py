@@ -1,4 +1,4 @@
-"""Converts measurements of captured layers into a heat map and sentences."""
+"""Converts measurements of recorded layers into a heat map and sentences."""
 
 from dataclasses import replace
 from math import isfinite

@@ -44,14 +44,14 @@ from spatialstudio.ui.widgets.segments import Segments
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 NO_RUN = "PoS, entropy, mass and overlap by layer and step appear here after a picture."
-NONE_CAPTURED = "This run has no captured layers. Record all layers, then generate it again."
+NONE_CAPTURED = "This run has no recorded layers. Record all layers, then generate it again."
 RUNNING = "The layers are measured when the picture is finished."
-MEASURING = "Measuring the captured layers…"
+MEASURING = "Measuring the recorded layers…"
 NOT_COMPARABLE = (
-    "The runs cannot be subtracted: they share no captured layer, step or word, or one was read "
+    "The runs cannot be subtracted: they share no recorded layer, step or word, or one was read "
     "before and the other after a step's updates."
 )
-SECOND_LACKS = "The second run has no captured layers."
+SECOND_LACKS = "The second run has no recorded layers."
 LEGEND = "Triangles: layers that guidance reads. Bars: chosen layers."
 WILL_GUIDE = "The next picture is guided with {count} chosen layers."
 USUAL_LAYERS = "The next picture is guided with the layers of the model's family."

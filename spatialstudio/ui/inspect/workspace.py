@@ -47,7 +47,7 @@ def make_numbers(context: WindowContext) -> QWidget:
 
 
 def make_layer_steps(context: WindowContext) -> QWidget:
-    """Build the dock of captured layers over the steps."""
+    """Build the dock of recorded layers over the steps."""
     from spatialstudio.ui.inspect.layer_steps_panel import LayerStepsPanel
 
     return DockRoom(LayerStepsPanel(context))

@@ -48,7 +48,7 @@ def layer():
 
 @pytest.fixture
 def twice(picture, exports, tmp_path, layer):
-    """The sample run, with PoS of its maps, and a captured layer, both at both moments."""
+    """The sample run, with PoS of its maps, and a recorded layer, both at both moments."""
     record, events = RunFiles().load(picture)
     (relation,) = record.request.scene.relations
     ends = relation.ends

@@ -138,7 +138,7 @@ def test_missing_files_are_named(tmp_path, name):
 
 @pytest.fixture
 def with_layer(exports, picture, tmp_path):
-    """The exports with a captured layer in their cache, and the run that has it."""
+    """The exports with a recorded layer in their cache, and the run that has it."""
     record, events = RunFiles().load(picture)
     shape = (len(record.trace), 2, 3, 4, 4)
     file = AttentionFile(layer="mid", name="mid.npy", words=("a", "dog", ""), shape=shape)

@@ -174,7 +174,7 @@ def test_small_maps_have_rows_as_close_as_their_labels(exports, run):
 
 @pytest.fixture
 def layered(run):
-    """Return a run with two captured layers; the first has the second's mirror image."""
+    """Return a run with two recorded layers; the first has the second's mirror image."""
 
     def made(moment="after", names=("down", "up")):
         values = np.zeros((20, 2, 2, 4, 4), np.float16)
@@ -237,7 +237,7 @@ def test_layers_captured_at_both_moments_are_drawn_at_the_chosen_one(layered, wa
 
 
 def test_layers_that_are_not_captured_or_read_at_other_moments_are_rejected(layered):
-    with pytest.raises(ExportError, match='no captured layer "mid"'):
+    with pytest.raises(ExportError, match='no recorded layer "mid"'):
         runs_of_layers([layered()], ["mid"], Moment.AFTER)
     with pytest.raises(ExportError, match="different moments"):
         runs_of_layers([layered(), layered("before")], ["up"], Moment.AFTER)

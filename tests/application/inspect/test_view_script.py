@@ -208,7 +208,7 @@ def read_from(home, choice):
 
 
 def exports_at(home):
-    """The exports of an installation with its own cache of captured layers."""
+    """The exports of an installation with its own cache of recorded layers."""
     resources, cache = resources_folder(), cache_in(home)
     return Exports(
         store=RunFiles(),
@@ -257,7 +257,7 @@ def test_an_imported_bundle_gives_the_same_view_and_exports(stored, tmp_path, br
 
 def test_a_bundle_without_layers_says_so(stored, tmp_path, bring):
     second, imported, notes = bring("bundle")
-    assert notes == ['Captured layers are left out; "Bundle with layers" contains them.']
+    assert notes == ['Recorded layers are left out; "Bundle with layers" contains them.']
     layers = read_from(second, LayerChoice(layers=frozenset({"mid"})))
     script = view_script(replace(stored, path=imported), ["m1"], 1, MapScale.SHARED, layers)
     assert "import a bundle that contains them" in run_script(script, second).stderr

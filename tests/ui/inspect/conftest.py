@@ -1,4 +1,4 @@
-"""Where captured layers of the scripted studio lie."""
+"""Where recorded layers of the scripted studio lie."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Captured layers of a run of the real files, measured in their thread."""
+"""Recorded layers of a run of the real files, measured in their thread."""
 
 from dataclasses import replace
 

@@ -268,5 +268,5 @@ def test_a_notice_says_that_older_runs_lost_their_layers(window):
     )
     window.panel(GenerationPanel).handle(started)
     assert window.context.toasts.earlier[-1].message == (
-        "The captured layers of the 2 oldest runs were removed: their cache is limited to 8.6 GB."
+        "The recorded layers of the 2 oldest runs were removed: their cache is limited to 8.6 GB."
     )

@@ -69,7 +69,7 @@ def old(run):
 
 @pytest.fixture
 def averaged(run):
-    """What was averaged of the run's captured layers."""
+    """What was averaged of the run's recorded layers."""
     maps = {word: np.full((STEPS, 4, 4), 9, np.float32) for word in ("m1", "m2", "word-1")}
     return averages_at(run, Moment.AFTER, maps)
 

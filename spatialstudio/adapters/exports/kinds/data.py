@@ -101,7 +101,7 @@ def _write_report(
     return ExportFile(content=report_bytes(runs, look, resources))
 
 
-LAYERS_LEFT_OUT = 'Captured layers are left out; "Bundle with layers" contains them.'
+LAYERS_LEFT_OUT = 'Recorded layers are left out; "Bundle with layers" contains them.'
 
 KINDS = (
     ExportKind(
@@ -125,7 +125,7 @@ KINDS = (
     ExportKind(
         id="arrays",
         label="Arrays",
-        help="Maps, captured layers, PoS and masks, each with its axes, units and moment.",
+        help="Maps, recorded layers, PoS and masks, each with its axes, units and moment.",
         formats=("npz", "h5"),
         write=_write_arrays,
         order=110,
@@ -168,7 +168,7 @@ KINDS = (
     ExportKind(
         id="bundle-layers",
         label="Bundle with layers",
-        help="A bundle that also contains the captured layers of the runs.",
+        help="A bundle that also contains the recorded layers of the runs.",
         formats=("zip",),
         write=_write_bundle_with_layers,
         order=122,

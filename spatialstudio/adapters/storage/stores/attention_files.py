@@ -65,4 +65,4 @@ class AttentionFolders:
 
 
 def _gone() -> StoreError:
-    return StoreError("This run's captured layers are no longer available.", hint=_HINT)
+    return StoreError("This run's recorded layers are no longer available.", hint=_HINT)

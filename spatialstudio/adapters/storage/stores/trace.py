@@ -161,7 +161,7 @@ def _self_attention_files(record: RunRecord) -> tuple[AttentionFile, ...]:
 
 
 def _each_once(files: tuple[AttentionFile, ...]) -> tuple[AttentionFile, ...]:
-    """Return the files of captured layers; a layer has at most one at each moment."""
+    """Return the files of recorded layers; a layer has at most one at each moment."""
     counts = Counter((file.layer, bool(file.steps_before)) for file in files)
     for (layer, _), count in counts.items():
         if count > 1:

@@ -32,7 +32,7 @@ class BlockState(Enum):
     INCLUDED = "averaged"
     AVAILABLE = "recorded, not averaged"
     MEAN_ONLY = "averaged; only the mean was recorded"
-    MISSING = "not captured"
+    MISSING = "not recorded"
     WANTED = "averaged in the next picture"
     LEFT_OUT = "excluded in the next picture"
 

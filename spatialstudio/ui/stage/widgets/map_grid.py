@@ -252,7 +252,7 @@ class MapGrid(PaintedWidget):
     def _tip(self, row: int, column: int) -> str:
         shown, step = self._rows[row], self.columns[column]
         if step not in shown.maps:
-            return tr("{word} at step {step}: not captured").format(word=shown.text, step=step + 1)
+            return tr("{word} at step {step}: not recorded").format(word=shown.text, step=step + 1)
         weights = shown.maps[step]
         if shown.is_signed:
             template = tr(

@@ -217,7 +217,7 @@ def test_a_layer_that_is_listed_twice_is_damage(picture, field):
 
 
 def list_layers(picture, field, files):
-    """Replace the captured layers in a run's record."""
+    """Replace the recorded layers in a run's record."""
     trace = picture.with_suffix(".strace")
     with ZipFile(trace) as archive:
         plain = json.loads(archive.read("run.json"))

@@ -73,7 +73,7 @@ def test_what_was_not_kept_cannot_be_picked(qtbot, picker, toggled, place):
 def test_the_block_under_the_keyboard_is_told_in_words(qtbot, picker):
     for _ in UNET:
         qtbot.keyClick(picker, Qt.Key.Key_Right)
-    assert picker.accessibleDescription() == "up 2: 2 layers, 16 x 16, not captured"
+    assert picker.accessibleDescription() == "up 2: 2 layers, 16 x 16, not recorded"
 
 
 def test_coarser_blocks_stand_lower(picker):
