@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from enum import Enum
 from math import isfinite
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from spatialstudio.domain.scene import Relation, RelationId, SceneGraph
 from spatialstudio.domain.verdict import CheckerSettings, Evaluation
 from spatialstudio.science.questions.da_score import assertions_of, score_answers
 from spatialstudio.science.questions.perception_answers import score_by_perception
+
+RelationScores: TypeAlias = Mapping[str, Mapping[RelationId, RelationAnswer]]
+"""Scores of each relation by metric id."""
 
 CORRECTED_NAME = "mended"
 ALWAYS = "checker"
@@ -126,20 +129,26 @@ def relation_score(
 
 def metric_values(
     metrics: ChosenMetrics, scene: SceneGraph, evaluation: Evaluation
-) -> tuple[Mapping[str, Mapping[RelationId, RelationAnswer]], Mapping[str, Any]]:
+) -> tuple[RelationScores, Mapping[str, Any]]:
     """Return the scores of each relation by metric, and the metrics' items for the whole image.
 
     Raises:
         PluginError: A metric failed.
     """
+    return _values_of(metrics.chosen, metrics.rules, scene, evaluation)
+
+
+def _values_of(
+    metrics: Sequence[Metric], rules: Mapping[str, Any], scene: SceneGraph, evaluation: Evaluation
+) -> tuple[RelationScores, Mapping[str, Any]]:
     scores: dict[str, Mapping[RelationId, RelationAnswer]] = {}
     values: dict[str, Any] = {}
-    for metric in metrics.chosen:
-        rules = metrics.rules[metric.id]
-        values |= picture_values(metric, scene, evaluation, rules)
+    for metric in metrics:
+        own = rules[metric.id]
+        values |= picture_values(metric, scene, evaluation, own)
         if metric.of_relation is not None:
             scores[metric.id] = {
-                each.id: relation_score(metric, each, scene, evaluation, rules)
+                each.id: relation_score(metric, each, scene, evaluation, own)
                 for each in scene.relations
             }
     return scores, values
@@ -153,7 +162,12 @@ def metric_row(
     Raises:
         PluginError: A metric failed.
     """
-    scores, values = metric_values(metrics, scene, evaluation)
+    return _row(scene, evaluation, *metric_values(metrics, scene, evaluation))
+
+
+def _row(
+    scene: SceneGraph, evaluation: Evaluation, scores: RelationScores, values: Mapping[str, Any]
+) -> Mapping[str, Any]:
     return {
         "prompt": scene.prompt.text,
         "error": None,
@@ -182,9 +196,9 @@ def picture_scores(
     """
     scores = {}
     for metric in metrics.chosen:
-        alone = ChosenMetrics(names=(metric.id,), rules={metric.id: metrics.rules[metric.id]})
         try:
-            score = metric.score_of(metric_row(scene, evaluation, alone))
+            values = _values_of([metric], metrics.rules, scene, evaluation)
+            score = metric.score_of(_row(scene, evaluation, *values))
         except PluginError:
             continue
         if score is not None:
