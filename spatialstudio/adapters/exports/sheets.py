@@ -33,7 +33,7 @@ from spatialstudio.domain.drawing import (
 )
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook
-from spatialstudio.domain.generation import UNGUIDED, GenerationRequest
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.sweep import (
     SweepCell,
     SweepField,
@@ -295,7 +295,7 @@ def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
     """Return the prompt and the settings that are the same for all runs."""
     requests = [run.record.request for run in runs]
     differ = {point.field for point in (*sides.columns, *sides.rows) if point is not None}
-    guided = [each.sampling.guidance for each in requests if _is_guided(each)]
+    guided = [each.sampling.guidance for each in requests if each.sampling.guidance.is_on]
     settings: dict[SweepField, list[str]] = {
         SweepField.SEED: [f"seed {each.sampling.seed}" for each in requests],
         SweepField.STEPS: [f"{each.sampling.steps} steps" for each in requests],
@@ -313,14 +313,10 @@ def _caption(runs: Sequence[ExportedRun], sides: SweepSides) -> tuple[str, ...]:
 
 def _guidance_in_words(requests: Sequence[GenerationRequest]) -> str:
     """Return the methods of the guided runs, and in how many runs guidance is off."""
-    guided = [each.sampling.guidance.method_id for each in requests if _is_guided(each)]
+    guidances = [each.sampling.guidance for each in requests]
+    guided = [each.method_id for each in guidances if each.is_on]
     off = len(requests) - len(guided)
     if not guided:
         return "guidance off"
     methods = " and ".join(dict.fromkeys(guided))
     return f"{methods} (off in {off} of {len(requests)})" if off else methods
-
-
-def _is_guided(request: GenerationRequest) -> bool:
-    guidance = request.sampling.guidance
-    return guidance.method_id != UNGUIDED and guidance.strength != 0
