@@ -3,6 +3,7 @@
 import argparse
 from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from math import isnan
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
 from spatialstudio.application.gallery.exports import ExportOrder, check_targets
-from spatialstudio.application.gallery.study import read_study_run
+from spatialstudio.application.gallery.study import check_numbers, read_study_run, title_of
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.studio import Studio
 from spatialstudio.cli.judging import OpenStudio
@@ -24,7 +25,7 @@ from spatialstudio.cli.printing import (
     show_table,
 )
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.export import FIGURE_SUFFIXES
+from spatialstudio.domain.export import FIGURE_SUFFIXES, StudyChoice
 from spatialstudio.domain.interval import Interval, decimals_of
 from spatialstudio.domain.run_data import MEASURES
 from spatialstudio.science.statistics.study import (
@@ -95,8 +96,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         "--plot",
         type=plot_file,
         metavar="FILE",
-        help="also draw the usual numbers with intervals, by the settings that differ, as "
-        f"{', '.join(FIGURE_SUFFIXES)}",
+        help=f"also draw the table's numbers with intervals, as {', '.join(FIGURE_SUFFIXES)}",
     )
     add_overwrite(group)
 
@@ -113,8 +113,14 @@ def plot_file(text: str) -> Path:
     return path
 
 
-def check_plot(options: argparse.Namespace) -> None:
-    """Raise ``TargetExists`` if the plot exists and is not to be replaced."""
+def check_table(options: argparse.Namespace) -> None:
+    """Check the options of a table before any work is done.
+
+    Raises:
+        SettingsError: A number is unknown.
+        TargetExists: The plot exists and is not to be replaced.
+    """
+    check_numbers(options.numbers)
     targets = [options.plot] if options.plot and options.plot.exists() else []
     check_targets(targets, overwrite=options.overwrite)
 
@@ -138,7 +144,7 @@ def setting_named(text: str) -> tuple[str, str]:
 
 def study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Print a table of stored runs with intervals."""
-    check_plot(options)
+    check_table(options)
     studio = open_studio(options.library)
     try:
         paths = [*_found(studio, options.runs), *runs_matching(studio, options.filter)]
@@ -159,7 +165,7 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
     failures = 0
     for path in paths:
         try:
-            runs.append(read_study_run(studio.storage.store, path))
+            runs.append(read_study_run(studio.storage.store, path, options.numbers))
             read.append(path)
         except StudioError as error:
             failures += 1
@@ -170,17 +176,29 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
         measures=options.numbers,
         reference=dict([options.against]) if options.against else None,
     )
+    _show(made, options)
+    if options.plot is not None:
+        titles = {name: title_of(name) for name in options.numbers}
+        choice = StudyChoice(numbers=titles, by=options.by)
+        look = replace(studio.exports.look(), study=choice)
+        order = ExportOrder(overwrite=options.overwrite)
+        studio.exports.export(read, EXPORT_KINDS[PLOT], options.plot, look, order)
+        show_progress(f"Wrote {options.plot}")
+    return EXIT_FAILURE if failures else 0
+
+
+def _show(made: Study, options: argparse.Namespace) -> None:
+    """Print a study; its notes accompany tables that have no room for them as progress."""
     if options.json:
         show_json(study_answer(made))
-    elif options.csv:
+        return
+    if options.csv:
         show_table(run_rows(made) if options.each_run else figure_rows(made))
     else:
         show_lines(aligned(run_rows(made)) if options.each_run else study_lines(made))
-    if options.plot is not None:
-        order = ExportOrder(overwrite=options.overwrite)
-        studio.exports.export(read, EXPORT_KINDS[PLOT], options.plot, order=order)
-        show_progress(f"Wrote {options.plot}")
-    return EXIT_FAILURE if failures else 0
+    if options.csv or options.each_run:
+        for note in made.notes:
+            show_progress(note)
 
 
 def _found(studio: Studio, paths: Sequence[Path]) -> Iterator[Path]:
@@ -201,6 +219,7 @@ def study_answer(made: Study) -> Mapping[str, Any]:
     return {
         "by": list(made.by),
         "reference": dict(made.reference),
+        "repeats_left_out": made.repeats,
         "groups": [
             {
                 "settings": dict(group.settings),
@@ -215,6 +234,7 @@ def study_answer(made: Study) -> Mapping[str, Any]:
         "runs": [
             {
                 "run": run.run,
+                "is_left_unguided": run.is_left_unguided,
                 "settings": {name: run.settings.get(name) for name in made.varied},
                 "numbers": {name: known_number(run.value(name)) for name in made.measures},
             }
@@ -293,6 +313,7 @@ def study_lines(made: Study) -> Iterator[str]:
         for name, figure in group.figures.items()
     )
     yield f"{len(made.runs)} runs; settings that differ: {', '.join(made.varied) or 'none'}"
+    yield from made.notes
     yield f"95 % intervals: {', '.join(methods)}"
     head = [*made.by, "runs", *made.measures]
     decimals = {

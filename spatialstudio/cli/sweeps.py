@@ -24,7 +24,7 @@ from spatialstudio.cli.drawing import (
 )
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import complain, show_progress
-from spatialstudio.cli.studies import add_table_options, check_plot, show_study
+from spatialstudio.cli.studies import add_table_options, check_table, show_study
 from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource
 from spatialstudio.domain.derived_requests import drawn_settings, is_search
 from spatialstudio.domain.errors import (
@@ -128,7 +128,7 @@ def sweep(options: argparse.Namespace, open_studio: OpenStudio) -> int:
             f"A sweep of {len(items)} pictures is too large.",
             hint=f"The maximum is {MOST_PICTURES}.",
         )
-    check_plot(options)
+    check_table(options)
     studio = open_to_draw(options, open_studio)
     stored = _stored(studio, studio.runs_folder)
     requests = _distinct([_request(studio, item) for item in items])

@@ -90,6 +90,19 @@ class LookOption(Enum):
 
 
 @frozen
+class StudyChoice:
+    """What a study plot shows.
+
+    Attributes:
+        numbers: Titles of the numbers by name; empty for the usual numbers.
+        by: Names of the grouping settings; empty for all that differ, except seed and prompt.
+    """
+
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+
+
+@frozen
 class ExportLook:
     """The appearance of a figure.
 
@@ -102,6 +115,7 @@ class ExportLook:
         is_marked: Whether image metadata marks images as AI-generated.
         template: Content and size of figures for papers.
         graph: Settings of the scene-graph score.
+        study: Numbers and groups of a study plot.
     """
 
     palette: Palette
@@ -112,6 +126,7 @@ class ExportLook:
     is_marked: bool = True
     template: FigureTemplate = field(default_factory=FigureTemplate)
     graph: GraphSettings = field(default_factory=GraphSettings)
+    study: StudyChoice = field(default_factory=StudyChoice)
 
 
 @frozen

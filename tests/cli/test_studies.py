@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from spatialstudio.application.gallery.study import read_study_run
 from tests.cli.test_stored_runs import PROMPT
 
 
@@ -52,6 +53,25 @@ def test_metrics_of_judged_runs_are_numbers_of_a_study(terminal, folder):
     unknown = terminal("study", folder, "--numbers", "zebra")
     assert unknown.code != 0
     assert "visor" in unknown.err
+
+
+def test_a_reproduced_run_is_counted_once(terminal, registry, folder):
+    again = json.loads(terminal("runs", "again", next(folder.glob("*.png")), "--json").out)
+    done = terminal("study", folder, again["picture"])
+    lines = done.out.splitlines()
+    assert lines[0].startswith("4 runs;")
+    assert lines[1] == "Not counted: 1 run repeats the prompt, seed and settings of another."
+    table = terminal("study", folder, again["picture"], "--csv", "--each-run")
+    assert len(list(csv.DictReader(io.StringIO(table.out)))) == 4
+    assert "Not counted: 1 run" in table.err
+    answer = json.loads(terminal("study", folder, again["picture"], "--json").out)
+    assert answer["repeats_left_out"] == 1
+
+
+def test_only_the_metrics_asked_for_are_computed(registry, folder):
+    run = read_study_run(registry._get("store", ""), next(folder.glob("*.png")), ("visor",))
+    assert "visor" in run.values
+    assert not {"geneval", "hrs", "compbench"} & run.values.keys()
 
 
 def test_a_study_as_csv_has_a_row_per_group_and_number(terminal, folder):

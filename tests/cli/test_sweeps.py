@@ -38,12 +38,31 @@ def test_the_same_command_plots_the_study(terminal, tmp_path):
     done = terminal(*words)
     assert done.code == 0, done.err
     assert "strength" in done.out
-    assert ">Step size<" in plot.read_text() or ">strength<" in plot.read_text()
+    assert ">Guidance strength<" in plot.read_text()
     plot.write_text("mine")
     assert terminal(*words).code == 2
     assert plot.read_text() == "mine"
     assert terminal(*words, "--overwrite").code == 0
     assert plot.read_text() != "mine"
+
+
+def test_the_plot_follows_the_numbers_and_the_groups(terminal, tmp_path):
+    plot = tmp_path / "study.svg"
+    words = ("sweep", PROMPT, "--strength", "0,5", "--seeds", "0-1", "--guidance", "psg")
+    words = (*words, "--numbers", "pse,visor", "--by", "seed")
+    assert terminal(*words, "--out", tmp_path / "study", "--plot", plot).code == 0
+    text = plot.read_text()
+    assert ">Seed<" in text
+    assert ">PSE (share)<" in text
+    assert ">VISOR (share)<" in text
+    assert ">PoS (probability)<" not in text
+
+
+def test_an_unknown_number_is_reported_before_anything_is_drawn(terminal, tmp_path):
+    done = terminal("sweep", PROMPT, "--numbers", "zebra", "--out", tmp_path / "study")
+    assert done.code == 2
+    assert 'no number "zebra"' in done.err
+    assert not (tmp_path / "study").exists()
 
 
 def test_a_plot_is_a_figure(terminal, tmp_path, capsys):

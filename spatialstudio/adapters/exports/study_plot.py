@@ -1,7 +1,8 @@
 """Plot of a study: mean and interval of each number by the settings that differ."""
 
 from collections.abc import Callable, Iterator, Sequence
-from math import isnan
+from dataclasses import replace
+from math import ceil, isnan, nan
 
 from spatialstudio.adapters.exports.figure_parts import (
     LARGE,
@@ -11,34 +12,46 @@ from spatialstudio.adapters.exports.figure_parts import (
     captioned,
     made_with,
 )
-from spatialstudio.adapters.exports.lettering import elided
+from spatialstudio.adapters.exports.lettering import elided, width_of
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Text, box
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import ExportedRun, ExportLook
+from spatialstudio.domain.export import ExportedRun, ExportLook, StudyChoice
 from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.run_data import MEASURES
 from spatialstudio.science.statistics.study import (
+    PASSES,
     SHARES,
+    USUAL,
     Study,
+    StudyRun,
     make_study,
+    number_title,
+    setting_label,
     setting_text,
     study_run,
 )
 
 PLOT_WIDTH, PLOT_HEIGHT = 360.0, 110.0
+PANEL_GAP = 2.5 * LINE_HEIGHT
 SIDE = 44.0
 """Room for the labels of the vertical axis."""
 DOT, CAP = 2.5, 4.0
 TICKS = 4
 FEWEST = 2
+NAME_GAP = 6.0
+"""Least room between the names of two groups."""
 
 
-def study_of(runs: Sequence[ExportedRun]) -> Study:
+def study_of(runs: Sequence[ExportedRun], choice: StudyChoice) -> Study:
     """Return the study of exported runs.
 
     Raises:
         ExportError: There are fewer than two groups of runs.
+        SettingsError: A setting or a number is unknown.
     """
-    made = make_study([study_run(run.record, run.data.numbers()) for run in runs if run.data])
+    numbers = tuple(choice.numbers) or USUAL
+    read = [_study_run(run, numbers) for run in runs if run.data]
+    made = make_study(read, by=choice.by, measures=numbers)
     if len(made.groups) < FEWEST:
         raise ExportError(
             "The runs do not differ in a setting.",
@@ -47,26 +60,41 @@ def study_of(runs: Sequence[ExportedRun]) -> Study:
     return made
 
 
+def _study_run(run: ExportedRun, numbers: Sequence[str]) -> StudyRun:
+    """Return a run with the metrics that are shown, of which a run without them lacks each."""
+    assert run.data is not None
+    read = study_run(run.record, run.data.numbers())
+    names = [name for name in numbers if name != PASSES and name not in MEASURES]
+    scores = run.scores() if names else {}
+    return replace(read, values={**read.values, **{each: scores.get(each, nan) for each in names}})
+
+
 def study_plot(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
     """Plot each number of the runs' groups with its 95 % interval, a panel below the other.
 
     Raises:
-        ExportError: There are fewer than two groups of runs.
+        ExportError: There are fewer than two groups of runs, or none has one of the numbers.
+        SettingsError: A setting or a number of the look is unknown.
     """
-    made = study_of(runs)
+    made = study_of(runs, look.study)
     shown = [
         name
         for name in made.measures
         if any(not isnan(group.figures[name].value) for group in made.groups)
     ]
+    if not shown:
+        raise ExportError("None of the runs has a number to plot.", hint="Choose other numbers.")
     items: list[Item] = []
     top = MARGIN + LINE_HEIGHT
     for name in shown:
         items += _panel(made, name, look, top)
-        top += PLOT_HEIGHT + 2 * LINE_HEIGHT
-    items += _group_names(made, look, top - LINE_HEIGHT)
+        top += PLOT_HEIGHT + PANEL_GAP
+    top -= PANEL_GAP
+    items += _group_names(made, look, top + LINE_HEIGHT)
     width = 2 * MARGIN + SIDE + PLOT_WIDTH
-    return captioned(runs[0], look, items, width, top + LINE_HEIGHT, _caption(made, runs))
+    return captioned(
+        runs[0], look, items, width, top + 3 * LINE_HEIGHT, _caption(made, runs, look.study)
+    )
 
 
 def _panel(made: Study, name: str, look: ExportLook, top: float) -> Iterator[Item]:
@@ -79,7 +107,8 @@ def _panel(made: Study, name: str, look: ExportLook, top: float) -> Iterator[Ite
 
     frame = box(left, top, PLOT_WIDTH, PLOT_HEIGHT)
     yield Line(points=frame, colour=colours["line"], width=0.5, is_closed=True)
-    yield Text(at=(left, top - 4), text=name, colour=colours["text"], size=LARGE)
+    title = _title(name, look.study)
+    yield Text(at=(left, top - 5), text=title, colour=colours["text"], size=LARGE)
     for tick in range(TICKS + 1):
         value = low + (high - low) * tick / TICKS
         at = (left - 4, y_of(value) + 3)
@@ -93,6 +122,10 @@ def _panel(made: Study, name: str, look: ExportLook, top: float) -> Iterator[Ite
         yield from _whisker(x, figure, colours["text"], y_of)
         dot = box(x - DOT, y - DOT, 2 * DOT, 2 * DOT)
         yield Line(points=dot, fill=colours["text"], is_closed=True)
+
+
+def _title(name: str, choice: StudyChoice) -> str:
+    return choice.numbers.get(name) or number_title(name)
 
 
 def _whisker(
@@ -119,25 +152,38 @@ def _place(made: Study, place: int) -> float:
 
 
 def _group_names(made: Study, look: ExportLook, y: float) -> Iterator[Item]:
+    """Yield the names of the groups and of their settings.
+
+    Numbers that are too long for their room are left out at equal distances, texts are shortened.
+    """
     muted, room = look.palette.colours["muted"], PLOT_WIDTH / len(made.groups)
-    for place, group in enumerate(made.groups):
-        name = ", ".join(setting_text(group.settings[each]) for each in made.by)
-        text, at = elided(name, room, SMALL), (_place(made, place), y)
+    names = [
+        ", ".join(setting_text(group.settings[each]) for each in made.by) for group in made.groups
+    ]
+    needed = max(width_of(name, SMALL) for name in names) + NAME_GAP
+    values = [value for group in made.groups for value in group.settings.values()]
+    are_numbers = len(made.by) == 1 and all(isinstance(value, int | float) for value in values)
+    stride = ceil(needed / room) if are_numbers else 1
+    for place, name in list(enumerate(names))[::stride]:
+        text, at = elided(name, stride * room - NAME_GAP, SMALL), (_place(made, place), y)
         yield Text(at=at, text=text, colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
     at = (MARGIN + SIDE + PLOT_WIDTH, y + LINE_HEIGHT)
-    words = ", ".join(made.by)
+    words = ", ".join(map(setting_label, made.by))
     yield Text(at=at, text=words, colour=look.palette.colours["text"], anchor=Anchor.END)
 
 
-def _caption(made: Study, runs: Sequence[ExportedRun]) -> tuple[str, ...]:
+def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> tuple[str, ...]:
     """Return how many runs were averaged over what, and how the intervals are computed."""
-    over = ", ".join(name for name in made.varied if name not in made.by) or "nothing"
+    others = [name for name in made.varied if name not in made.by]
+    over = ", ".join(setting_label(name).lower() for name in others) or "nothing"
     methods = ", ".join(
-        f"{name} {figure.method.value}" for name, figure in made.groups[0].figures.items()
+        f"{_title(name, choice)}: {figure.method.value}"
+        for name, figure in made.groups[0].figures.items()
     )
     missing = sum(each.missing for group in made.groups for each in group.figures.values())
     counts = ", ".join(str(group.runs) for group in made.groups)
     return (
         f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
+        *made.notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )

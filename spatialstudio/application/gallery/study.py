@@ -1,16 +1,16 @@
 """Studies of stored runs: a number of many runs by settings, with intervals and differences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import TypeAlias
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.evaluate.metrics import METRICS, all_metrics, picture_scores
+from spatialstudio.application.evaluate.metrics import METRICS, choose_metrics, picture_scores
 from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.domain.attention import AttentionFile
-from spatialstudio.domain.errors import ErrorReport, StoreError, StudioError
+from spatialstudio.domain.errors import ErrorReport, SettingsError, StoreError, StudioError
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
@@ -22,9 +22,13 @@ from spatialstudio.science.statistics.study import (
     REPEATED,
     SHARES,
     USUAL,
+    Study,
     StudyGroup,
     StudyRun,
     make_study,
+    number_label,
+    number_title,
+    setting_label,
     setting_text,
     varied_settings,
 )
@@ -40,7 +44,6 @@ MISSING_RULE = (
     "A run without this number is missing: it is counted and enters no mean. A pair counts only if "
     "both of its runs have the number."
 )
-
 
 ALL_RUNS = "all runs"
 
@@ -106,7 +109,7 @@ class RunsRead:
 def read_runs(
     store: RunStore, paths: Sequence[Path], tick: Callable[[int, int], object]
 ) -> RunsRead:
-    """Read settings and numbers of stored runs.
+    """Read settings and all numbers of stored runs.
 
     Args:
         store: Reads the runs.
@@ -117,14 +120,19 @@ def read_runs(
     for done, path in enumerate(paths):
         tick(done, len(paths))
         try:
-            runs.append(read_study_run(store, path))
+            runs.append(read_study_run(store, path, offered_numbers()))
         except StudioError as error:
             errors.append(report_on(error, "Reading a run"))
     return RunsRead(runs=tuple(runs), errors=tuple(errors))
 
 
-def read_study_run(store: RunStore, path: Path) -> StudyRun:
-    """Read settings, numbers and metrics of a stored run.
+def read_study_run(store: RunStore, path: Path, numbers: Sequence[str]) -> StudyRun:
+    """Read settings and measures of a stored run, and the metrics among some numbers.
+
+    Args:
+        store: Reads the run.
+        path: Any file of the run.
+        numbers: Names of numbers; metrics that are not among them are not computed.
 
     Raises:
         StoreError: The run does not exist or is damaged.
@@ -132,10 +140,11 @@ def read_study_run(store: RunStore, path: Path) -> StudyRun:
     record, events = store.load(path)
     steps = [event for event in events if isinstance(event, StepEvent)]
     run = settings_and_values(record, run_data(record, steps, None, _no_layer).numbers())
-    if record.evaluation is None:
-        return run
-    scores = picture_scores(record.request.scene, record.evaluation, all_metrics())
-    further = {name: score for name, score in scores.items() if name not in MEANINGS}
+    names = [name for name in numbers if name in METRICS and name not in MEANINGS]
+    scores: Mapping[str, float] = {}
+    if names and record.evaluation is not None:
+        scores = picture_scores(record.request.scene, record.evaluation, choose_metrics(names))
+    further = {name: scores.get(name, nan) for name in names}
     return replace(run, values={**run.values, **further})
 
 
@@ -148,10 +157,44 @@ def _no_layer(_file: AttentionFile) -> AnyArray:
     raise StoreError("A study reads no recorded layers.")
 
 
+def offered_numbers() -> tuple[str, ...]:
+    """Return the names of all numbers of a study, the usual ones first."""
+    return tuple(dict.fromkeys((*USUAL, *MEANINGS, *(metric.id for metric in METRICS))))
+
+
+def check_numbers(names: Sequence[str]) -> None:
+    """Raise ``SettingsError`` if a number of a study is unknown."""
+    offered = offered_numbers()
+    if unknown := [name for name in names if name not in offered]:
+        raise SettingsError(
+            f'There is no number "{unknown[0]}".', hint=f"Available: {', '.join(offered)}."
+        )
+
+
 def numbers_of(runs: Runs) -> tuple[str, ...]:
     """Return the numbers that some run has, the usual ones first."""
-    known = dict.fromkeys((*USUAL, *MEANINGS, *(metric.id for metric in METRICS)))
-    return tuple(name for name in known if any(not isnan(run.value(name)) for run in runs))
+    return tuple(
+        name for name in offered_numbers() if any(not isnan(run.value(name)) for run in runs)
+    )
+
+
+def label_of(number: str) -> str:
+    """Return the label of a number: "PoS"."""
+    return _metric_label(number) or number_label(number)
+
+
+def title_of(number: str) -> str:
+    """Return the label of a number with its unit: "PoS (probability)"."""
+    return number_title(number, _metric_label(number))
+
+
+def _metric_label(number: str) -> str:
+    return METRICS[number].label if number in METRICS and number not in MEANINGS else ""
+
+
+def setting_title(name: str) -> str:
+    """Return the label of a setting: "Guidance strength"."""
+    return setting_label(name)
 
 
 def meaning_of(number: str) -> str:
@@ -193,7 +236,7 @@ def study_table(runs: Runs, number: str, by: Sequence[str] = (), reference: int 
         by=made.by,
         rows=rows,
         reference=reference,
-        notes=_notes(rows, runs, others),
+        notes=_notes(rows, made, others),
         is_share=number in SHARES,
     )
 
@@ -208,11 +251,12 @@ def _row(group: StudyGroup, number: str) -> StudyRow:
     )
 
 
-def _notes(rows: Sequence[StudyRow], runs: Runs, others: Sequence[str]) -> tuple[str, ...]:
-    """Return what the groups average over, how intervals are computed, and the missing rule."""
+def _notes(rows: Sequence[StudyRow], made: Study, others: Sequence[str]) -> tuple[str, ...]:
+    """Return what the groups average over, the study's notes, intervals and the missing rule."""
     over = ", ".join(others) or "nothing"
     methods = ", ".join(dict.fromkeys(row.figure.method.value for row in rows))
-    notes = [f"{len(runs)} runs, averaged over {over}. 95 % intervals: {methods}."]
+    notes = [f"{len(made.runs)} runs, averaged over {over}.", *made.notes]
+    notes.append(f"95 % intervals: {methods}.")
     pairs = dict.fromkeys(row.difference.method.value for row in rows if row.difference)
     if pairs:
         same = ", ".join(others) or "settings"

@@ -17,7 +17,7 @@ from spatialstudio.domain.generation import (
 )
 from spatialstudio.domain.scene import Relation, RelationId, SceneGraph
 from spatialstudio.domain.verdict import Outcome
-from spatialstudio.science.guidance.methods import trial_of
+from spatialstudio.science.guidance.methods import is_left_unguided
 from spatialstudio.science.guidance.schedule import GuidanceSchedule
 from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 from spatialstudio.science.pos.superiority import Ties, can_guide, relation_pos
@@ -220,11 +220,9 @@ def due_steps(run: OpenRun) -> tuple[int, ...]:
 
 def needed_no_guidance(run: OpenRun) -> bool:
     """Return True if all steps are done, and the trial has left them unguided."""
-    if run.request is None or not run.steps or len(run.steps) < run.total_steps:
+    if run.request is None or len(run.steps) < run.total_steps:
         return False
-    if trial_of(run.request) is None:
-        return False
-    return not any(event.guiding_passes for event in run.steps)
+    return is_left_unguided(run.request, [event.guiding_passes for event in run.steps])
 
 
 def goal_of(run: OpenRun) -> float | None:

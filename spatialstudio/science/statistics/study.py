@@ -5,7 +5,7 @@ relations that have one. A run without a reading is missing: it is counted, and 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from math import isnan, nan
@@ -13,13 +13,16 @@ from typing import TypeAlias
 
 import numpy as np
 
+from spatialstudio.domain.derived_requests import has_baseline
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.generation import SAMPLING_OPTIONS, GenerationRequest
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.run_data import AFTER, MEASURES, Number
+from spatialstudio.domain.sweep import RUN_FIELDS
 from spatialstudio.domain.verdict import Outcome
+from spatialstudio.science.guidance.methods import is_left_unguided
 from spatialstudio.science.statistics.intervals import (
     cluster_bootstrap,
     mean_t,
@@ -46,9 +49,35 @@ SHARES = METRIC_SHARES | {
 """Numbers in [0, 1]."""
 USUAL = ("pos", "pse", PASSES, "mass", "overlap")
 """Numbers of a table where none are named."""
+METRIC_UNIT = "share"
+"""Unit of the metrics in ``METRIC_SHARES``."""
+UNITS = {PASSES: "share of decided runs"} | {name: unit for name, (unit, _) in MEASURES.items()}
+LABELS = {
+    PASSES: "PASS",
+    "pos": "PoS",
+    "pse": "PSE",
+    "mass": "Attention mass",
+    "overlap": "Overlap of the maps",
+    "entropy": "Entropy of the map",
+    "centre_x": "Horizontal centre",
+    "centre_y": "Vertical centre",
+}
+"""Labels of the numbers whose names do not read as labels."""
 SEED, PROMPT, METHOD, STRENGTH = "seed", "prompt", "method", "strength"
 REPEATED = frozenset({SEED, PROMPT})
 """Settings that figures average over, unless they are named."""
+SETTING_LABELS = {
+    **{field.id: field.title for field in RUN_FIELDS.values()},
+    **{option.id: option.label for option in SAMPLING_OPTIONS},
+    METHOD: "Guidance method",
+    STRENGTH: "Guidance strength",
+    "last_step": "Last step (from 0)",
+    "model.id": "Model",
+    "savings": "Memory saving",
+    "width": "Width (px)",
+    "height": "Height (px)",
+}
+"""Labels of the settings whose names do not read as labels."""
 INLINE = frozenset({"sampling", "guidance", "options"})
 """Parts of a request whose settings need no prefix."""
 LEFT_OUT = frozenset(
@@ -64,11 +93,16 @@ class StudyRun:
         run: Name of the run.
         settings: All settings by name.
         values: Measured numbers by name.
+        recipe: Equal for runs of the same prompt, seed and settings, such as a run and its
+            reproduction, and for the same imported picture; None for a run that repeats no other.
+        is_left_unguided: Whether its trial found that it needs no guidance.
     """
 
     run: str
     settings: Mapping[str, Setting]
     values: Mapping[str, float]
+    recipe: Hashable = None
+    is_left_unguided: bool = False
 
     def value(self, measure: str) -> float:
         """Return a number; NaN if missing."""
@@ -106,7 +140,8 @@ class Study:
         varied: Names of the settings that differ.
         by: Names of the grouping settings.
         measures: Names of the numbers.
-        runs: The runs, in the order in which they were given.
+        runs: The runs, in the order in which they were given, each recipe once.
+        repeats: Number of runs that were left out, as they repeat the recipe of another.
         groups: The groups, sorted by their settings.
         reference: Settings of the group that differences refer to.
     """
@@ -115,8 +150,24 @@ class Study:
     by: tuple[str, ...]
     measures: tuple[str, ...]
     runs: tuple[StudyRun, ...]
+    repeats: int
     groups: tuple[StudyGroup, ...]
     reference: Mapping[str, Setting]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on runs that were left out, and on runs that were left unguided."""
+        unguided = sum(run.is_left_unguided for run in self.runs)
+        notes = []
+        if self.repeats:
+            runs = "run repeats" if self.repeats == 1 else "runs repeat"
+            notes.append(
+                f"Not counted: {self.repeats} {runs} the prompt, seed and settings of another."
+            )
+        if unguided:
+            verb = "was left unguided by its" if unguided == 1 else "were left unguided by their"
+            notes.append(f"{unguided} of {len(self.runs)} runs {verb} trial.")
+        return tuple(notes)
 
 
 def study_run(record: RunRecord, numbers: Iterable[Number]) -> StudyRun:
@@ -127,7 +178,26 @@ def study_run(record: RunRecord, numbers: Iterable[Number]) -> StudyRun:
         numbers: Rows of its long table; those of recorded layers are left out.
     """
     settings = settings_of(record.request)
-    return StudyRun(run=record.id, settings=settings, values=_last_values(record, numbers))
+    passes = [step.guiding_passes for step in record.trace]
+    return StudyRun(
+        run=record.id,
+        settings=settings,
+        values=_last_values(record, numbers),
+        recipe=_recipe(record, settings),
+        is_left_unguided=is_left_unguided(record.request, passes),
+    )
+
+
+def _recipe(record: RunRecord, settings: Mapping[str, Setting]) -> Hashable:
+    """Return the prompt, seed and settings of a run, of an import its picture as well.
+
+    Relations count only where they act on the picture.
+    """
+    scene = record.request.scene
+    prompt = (scene.prompt.negative, scene.prompt.weights, scene.prompt.negative_weights)
+    relations = scene.relations if has_baseline(record.request) else ()
+    picture = record.artifacts[0].sha256 if record.origin else ""
+    return frozenset(settings.items()), prompt, relations, picture
 
 
 def _last_values(record: RunRecord, numbers: Iterable[Number]) -> Mapping[str, float]:
@@ -196,9 +266,9 @@ def make_study(
     prompts where a group has several; the interval of ``PASSES`` is Wilson's.
 
     Args:
-        runs: The runs.
+        runs: The runs; of those with the same recipe, the one with the most numbers counts.
         by: Names of the grouping settings; by default all that differ, except seed and prompt.
-        measures: Names of the numbers: ``PASSES``, those of ``MEASURES``, and those that a run has.
+        measures: Names of the numbers: ``PASSES``, ``MEASURES`` and the metrics of the runs.
         reference: Setting and value, as text, of the group that differences refer to; None for the
             first group.
 
@@ -206,10 +276,11 @@ def make_study(
         SettingsError: A setting or number is unknown, or there are no runs or no such group.
     """
     _check(runs, by, measures)
-    varied = varied_settings(runs)
+    counted = _each_recipe_once(runs)
+    varied = varied_settings(counted)
     chosen = tuple(by) or tuple(name for name in varied if name not in REPEATED)
     members: dict[tuple[Setting, ...], list[StudyRun]] = defaultdict(list)
-    for run in runs:
+    for run in counted:
         members[tuple(run.settings.get(name) for name in chosen)].append(run)
     keys = sorted(members, key=lambda key: [_order(value) for value in key])
     base = _reference(keys, chosen, reference or {})
@@ -222,10 +293,22 @@ def make_study(
         varied=varied,
         by=chosen,
         measures=tuple(measures),
-        runs=tuple(runs),
+        runs=counted,
+        repeats=len(runs) - len(counted),
         groups=_corrected(groups),
         reference=dict(zip(chosen, base, strict=True)),
     )
+
+
+def _each_recipe_once(runs: Sequence[StudyRun]) -> tuple[StudyRun, ...]:
+    repeated: dict[Hashable, list[StudyRun]] = defaultdict(list)
+    for place, run in enumerate(runs):
+        repeated[place if run.recipe is None else run.recipe].append(run)
+    return tuple(max(same, key=_number_count) for same in repeated.values())
+
+
+def _number_count(run: StudyRun) -> int:
+    return sum(not isnan(value) for value in run.values.values())
 
 
 def _check(runs: Sequence[StudyRun], by: Sequence[str], measures: Sequence[str]) -> None:
@@ -253,6 +336,32 @@ def setting_text(value: Setting) -> str:
     if value is None:
         return "-"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def setting_label(name: str) -> str:
+    """Return the label of a setting on an axis: "Guidance strength"."""
+    return SETTING_LABELS.get(name) or _as_label(name)
+
+
+def number_label(name: str) -> str:
+    """Return the label of a number that is no metric: "PoS"."""
+    return LABELS.get(name) or _as_label(name)
+
+
+def number_title(name: str, label: str = "") -> str:
+    """Return the title of an axis, with the unit: "PoS (probability)".
+
+    Args:
+        name: Name of the number.
+        label: Label of a metric; empty for ``number_label``.
+    """
+    unit = METRIC_UNIT if name in METRIC_SHARES else UNITS.get(name)
+    label = label or number_label(name)
+    return f"{label} ({unit})" if unit else label
+
+
+def _as_label(name: str) -> str:
+    return name.removesuffix("_id").replace("_", " ").replace(".", ": ").capitalize()
 
 
 def _reference(

@@ -9,17 +9,19 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from spatialstudio.application.evaluate.metrics import METRICS
 from spatialstudio.application.gallery.study import (
     RunsRead,
     StudyRow,
     StudyTable,
+    label_of,
     meaning_of,
     numbers_of,
     read_runs,
+    setting_title,
     settings_to_group_by,
     study_table,
     tab_separated,
+    title_of,
     usual_grouping,
 )
 from spatialstudio.application.jobs.background_jobs import (
@@ -27,13 +29,10 @@ from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobProgressed,
 )
 from spatialstudio.domain.interval import decimals_of
-from spatialstudio.domain.run_data import MEASURES
-from spatialstudio.domain.sweep import RUN_FIELDS
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.gallery import commands
 from spatialstudio.ui.gallery.run_marking import GalleryJobs
-from spatialstudio.ui.gallery.settings_comparison import NAMES
 from spatialstudio.ui.gallery.widgets.study_contents import StudyContents, StudyPoint
 from spatialstudio.ui.widgets.texts import tr
 
@@ -41,12 +40,6 @@ if TYPE_CHECKING:  # plots are loaded after the first frame
     from spatialstudio.ui.gallery.study_dialog import StudyDialog
 
 FEWEST = 2
-
-LABELS = {"pos": "PoS", "pse": "PSE", "passes": "PASS"}
-SETTINGS = {**NAMES, **{field.id: field.title for field in RUN_FIELDS.values()}} | {
-    "last_step": "Last step (from 0)"
-}
-"""Labels of settings, as in the form."""
 
 
 class RunStudy(QObject):
@@ -115,7 +108,7 @@ class RunStudy(QObject):
         if not numbers:
             dialog.show_problem(tr("None of the runs has a number to compare."))
             return
-        dialog.show_choices({name: _label(name) for name in numbers}, _groupings(read))
+        dialog.show_choices({name: tr(label_of(name)) for name in numbers}, _groupings(read))
         self._draw()
 
     def _draw(self) -> None:
@@ -144,7 +137,7 @@ def contents_of(table: StudyTable, unread: int = 0) -> StudyContents:
         table: One number by groups.
         unread: Number of runs that could not be read.
     """
-    label = _label(table.number)
+    label = tr(label_of(table.number))
     tested = any(row.holm_p is not None for row in table.rows)
     columns = (
         *((_setting(name), "") for name in table.by),
@@ -166,7 +159,7 @@ def contents_of(table: StudyTable, unread: int = 0) -> StudyContents:
         columns=columns,
         rows=tuple(_cells(row, decimals, tested=tested) for row in table.rows),
         points=tuple(_point(row) for row in table.rows),
-        names=(label, ", ".join(map(_setting, table.by))),
+        names=(tr(title_of(table.number)), ", ".join(map(_setting, table.by))),
         bounds=(0.0, 1.0) if table.is_share else None,
         groups=tuple(row.name for row in table.rows),
         reference=table.reference,
@@ -203,10 +196,4 @@ def _groupings(read: RunsRead) -> dict[str, tuple[str, ...]]:
 
 def _setting(name: str) -> str:
     """Return the label of a setting."""
-    return tr(SETTINGS.get(name) or name.replace("_", " ").replace(".", ": ").capitalize())
-
-
-def _label(number: str) -> str:
-    if number not in MEASURES and number in METRICS:
-        return METRICS[number].label
-    return LABELS.get(number, number.replace("_", " "))
+    return tr(setting_title(name))

@@ -1,16 +1,22 @@
 """The plot of a study, with intervals."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from spatialstudio.adapters.exports.lettering import width_of
 from spatialstudio.adapters.exports.study_plot import PLOT_HEIGHT, study_of, study_plot
 from spatialstudio.application.registry import EXPORT_KINDS
-from spatialstudio.domain.drawing import Line, Text
+from spatialstudio.domain.drawing import Anchor, Line, Text
 from spatialstudio.domain.errors import ExportError
+from spatialstudio.domain.export import StudyChoice
+from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.library import PictureOrigin
 from spatialstudio.domain.run_settings import with_values
 from spatialstudio.domain.verdict import Outcome
+from spatialstudio.science.statistics.study import study_run
 
 SAMPLE = Path(__file__).parents[2] / "golden" / "run_of_schema_1"
 
@@ -37,10 +43,11 @@ def texts(drawing):
 
 def test_each_group_has_a_name_and_each_number_a_panel(runs, exports):
     shown = texts(study_plot(runs, exports.look()))
-    assert {"pos", "pse", "passes", "10", "20", "steps"} <= set(shown)
+    assert {"PoS (probability)", "PSE (share)", "10", "20", "Steps"} <= set(shown)
+    assert "PASS (share of decided runs)" in shown
     caption = " ".join(shown)
     assert "over seed; runs by group: 2, 2" in caption
-    assert "passes Wilson score" in caption
+    assert "PASS (share of decided runs): Wilson score" in caption
 
 
 def test_intervals_stay_inside_the_figure(runs, exports):
@@ -50,12 +57,78 @@ def test_intervals_stay_inside_the_figure(runs, exports):
 
 
 def test_lines_are_as_long_as_intervals(runs, exports):
-    study = study_of(runs)
+    study = study_of(runs, StudyChoice())
     figure = study.groups[0].figures["passes"]
     drawing = study_plot(runs, exports.look())
     lines = [item for item in drawing.items if isinstance(item, Line) and len(item.points) == 2]
     upright = [abs(a[1] - b[1]) for a, b in (line.points for line in lines) if a[0] == b[0]]
     assert max(upright) == pytest.approx(PLOT_HEIGHT * (figure.high - figure.low))
+
+
+def test_a_plot_shows_the_chosen_numbers_and_groups(runs, exports):
+    choice = StudyChoice(numbers={"pse": "PSE (share)", "visor": "VISOR"}, by=("seed",))
+    with_scores = [replace(run, scores=lambda: {"visor": 0.5, "geneval": 1.0}) for run in runs]
+    shown = texts(study_plot(with_scores, replace(exports.look(), study=choice)))
+    assert {"PSE (share)", "VISOR", "1", "2", "Seed"} <= set(shown)
+    assert not {"PoS (probability)", "Steps"} & set(shown)
+
+
+def test_names_of_many_groups_do_not_overlap(runs, exports):
+    def at(place):
+        guidance = GuidanceSettings(method_id="psg", strength=place / 20)
+        request = with_values(runs[0].record.request, guidance=guidance)
+        return replace(runs[0], record=replace(runs[0].record, request=request))
+
+    drawing = study_plot([at(place) for place in range(21)], exports.look())
+    values = {f"{place / 20:g}" for place in range(21)}
+    names = [
+        item
+        for item in drawing.items
+        if isinstance(item, Text) and item.anchor is Anchor.MIDDLE and item.text in values
+    ]
+    assert len(names) > 5
+    for left, right in pairwise(names):
+        needed = (width_of(left.text, left.size) + width_of(right.text, right.size)) / 2
+        assert right.at[0] - left.at[0] > needed
+
+
+def test_a_reproduction_repeats_its_run_and_another_import_does_not(runs):
+    record = runs[0].record
+    again = replace(record.request, id="other", parent_run_id=record.id)
+    assert _recipe(replace(record, id="again", request=again)) == _recipe(record)
+    assert _recipe(runs[1].record) != _recipe(record)
+    image = replace(record.artifacts[0], sha256="0" * 64)
+    imports = [
+        replace(record, origin=PictureOrigin(name="a.png"), artifacts=artifacts)
+        for artifacts in (record.artifacts, (image,))
+    ]
+    assert _recipe(imports[0]) != _recipe(imports[1])
+
+
+def test_baselines_are_one_recipe_for_all_guidance_settings(runs):
+    record = runs[0].record
+    baselines = [
+        replace(record, request=with_values(record.request, guidance=guidance))
+        for guidance in (GuidanceSettings(), GuidanceSettings(method_id="psg", strength=0.0))
+    ]
+    assert _recipe(baselines[0]) == _recipe(baselines[1])
+
+
+@pytest.mark.parametrize(
+    ("method", "passes", "is_left"), [("layout", 0, True), ("layout", 1, False), ("psg", 0, False)]
+)
+def test_a_run_whose_trial_gave_guidance_up_is_left_unguided(runs, method, passes, is_left):
+    record = runs[0].record
+    guidance = GuidanceSettings(method_id=method, strength=5.0)
+    trace = [replace(step, guiding_passes=0) for step in record.trace]
+    trace[-1] = replace(trace[-1], guiding_passes=passes)
+    request = with_values(record.request, guidance=guidance)
+    read = study_run(replace(record, request=request, trace=tuple(trace)), ())
+    assert read.is_left_unguided is is_left
+
+
+def _recipe(record):
+    return study_run(record, ()).recipe
 
 
 def test_runs_that_differ_in_the_seed_only_are_rejected(runs, exports):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import nan
 
 import pytest
@@ -101,6 +102,22 @@ def test_runs_can_be_grouped_by_prompt():
 def test_unknown_names_are_rejected(runs, choice, message):
     with pytest.raises(SettingsError, match=message):
         make_study(runs, **choice)
+
+
+def test_runs_of_one_recipe_are_counted_once(runs):
+    poor, rich = (replace(runs[1], run=name, recipe="same") for name in ("poor", "rich"))
+    poor = replace(poor, values={"pos": 0.4, PASSES: nan})
+    study = make_study([*runs[2:], poor, rich, poor], measures=("pos",))
+    assert [run.run for run in study.runs] == ["5.0-1", "0.0-1", "0.0-2", "rich"]
+    assert study.groups[0].figures["pos"] == mean_t([0.6, 0.2, 0.4], within=(0, 1))
+    assert study.notes == ("Not counted: 2 runs repeat the prompt, seed and settings of another.",)
+
+
+def test_runs_left_unguided_by_their_trial_are_said(runs):
+    left = [replace(run, is_left_unguided=True) for run in runs[:2]]
+    study = make_study([*left, *runs[2:]])
+    assert study.notes == ("2 of 5 runs were left unguided by their trial.",)
+    assert make_study(runs).notes == ()
 
 
 def test_a_study_needs_runs():

@@ -1,5 +1,7 @@
 """A study of a sweep: from the gallery to a table and a plot with intervals."""
 
+from dataclasses import replace
+
 import pytest
 from pyqtgraph import AxisItem
 from PySide6.QtCore import Qt
@@ -126,11 +128,19 @@ def test_missing_numbers_are_counted_and_enter_no_mean():
     assert "A run without this number is missing" in contents.notes
 
 
+def test_runs_that_are_not_counted_and_runs_left_unguided_are_said():
+    first = replace(RUNS[0], recipe=("a dog", 0), is_left_unguided=True)
+    contents = contents_of(study_table((*RUNS[1:], first, first), "pos"))
+    assert "6 runs, averaged over seed." in contents.notes
+    assert "Not counted: 1 run repeats" in contents.notes
+    assert "1 of 6 runs was left unguided by its trial." in contents.notes
+
+
 def test_another_group_can_be_the_reference():
     contents = contents_of(study_table(RUNS, "pos", reference=1))
     names = [name for name, _ in contents.columns]
     first, second = (dict(zip(names, row, strict=True)) for row in contents.rows)
-    assert names[0] == "Step size"
+    assert names[0] == "Guidance strength"
     assert first["Difference, 95 %"].startswith("-0.300 [")
     assert second["Pairs"] == ""
 
@@ -152,7 +162,7 @@ def test_the_plot_says_its_values(qtbot, dialog):
     qtbot.keyClick(plot, Qt.Key.Key_Left)
     QApplication.processEvents()
     assert plot.points[0].name in plot.accessibleDescription()
-    assert plot.contents("csv").decode().splitlines()[0] == "group,PoS,low,high"
+    assert plot.contents("csv").decode().splitlines()[0] == "group,PoS (probability),low,high"
     drawing = plot.contents("svg")
     assert b"<svg" in drawing
     assert b"<image" not in drawing

@@ -1,6 +1,6 @@
 """Guidance methods; each module of this folder registers one as its constant ``METHOD``."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from operator import attrgetter
 
@@ -122,6 +122,18 @@ def trial_of(request: GenerationRequest) -> Trial | None:
         return None
     make_trial = GUIDANCE_METHODS[settings.method_id].make_trial
     return None if make_trial is None else make_trial(settings)
+
+
+def is_left_unguided(request: GenerationRequest, guiding_passes: Collection[int]) -> bool:
+    """Return True if the trial of a request left all its steps unguided.
+
+    Args:
+        request: The request.
+        guiding_passes: Passes with gradient of each step of the finished run; empty for a run
+            without steps.
+    """
+    has_steps = len(guiding_passes) > 0
+    return has_steps and trial_of(request) is not None and not any(guiding_passes)
 
 
 def guides_depth(settings: GuidanceSettings) -> bool:
