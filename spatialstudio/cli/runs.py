@@ -57,6 +57,7 @@ from spatialstudio.science.pos.pse import pse_of
 
 IMPORT = "import"
 UNJUDGED = "-"
+NOT_JUDGED = 'Verdicts were not checked; use "--recheck".'
 NO_SETTINGS = "no generation settings recorded"
 ALL_OF_THEM = 0
 WIDTH = 11
@@ -125,18 +126,20 @@ def verify_runs(options: argparse.Namespace, studio: Studio) -> int:
     checks = {path: _checked(path, options, studio) for path in paths}
     bad = {path: check.faults for path, check in checks.items() if check.faults}
     judged = sum(check.is_judged for check in checks.values())
+    changed = sum(check.has_differences for check in checks.values())
     if options.json:
         rows = [
             {"run": str(path), "part": fault.part, "message": fault.message}
             for path, found in bad.items()
             for fault in found
         ]
-        again = {"judged_again": judged} if options.recheck else {}
+        again = {"judged_again": judged, "with_differences": changed} if options.recheck else {}
         show_json({"checked": len(paths), **again, "faults": rows})
     else:
         show_lines(f"{p}: {fault.message}" for p, found in bad.items() for fault in found)
         show_lines([f"{_count(len(paths))} checked, {len(bad) or 'none'} with errors"])
-        show_lines(_proof_lines(options, len(paths), len(bad), judged))
+        show_lines(_proof_lines(len(paths), len(bad)))
+        show_lines([_judged_line(judged, changed) if options.recheck else NOT_JUDGED])
     return EXIT_FAILURE if bad else 0
 
 
@@ -146,15 +149,18 @@ def _checked(path: Path, options: argparse.Namespace, studio: Studio) -> Recheck
     return Recheck(faults=studio.library.verify(path))
 
 
-def _proof_lines(options: argparse.Namespace, checked: int, bad: int, judged: int) -> Iterator[str]:
-    """Yield what the verification has and has not established."""
+def _proof_lines(checked: int, bad: int) -> Iterator[str]:
+    """Yield which files are unchanged."""
     if checked > bad:
         others = "The other files" if bad else "The files"
         yield f"{others} are unchanged."
-    if options.recheck:
-        yield f"{_count(judged)} judged again from the stored perception."
-    else:
-        yield 'Verdicts were not checked; use "--recheck".'
+
+
+def _judged_line(judged: int, changed: int) -> str:
+    """Return how many runs were judged again, and whether their verdicts are unchanged."""
+    same = "verdict unchanged" if judged == 1 else "verdicts unchanged"
+    ended = f"{changed} with differences" if changed else same
+    return f"{_count(judged)} judged again from the stored perception: {ended}."
 
 
 def reindex(options: argparse.Namespace, studio: Studio) -> int:

@@ -218,12 +218,19 @@ def test_judging_again_names_a_verdict_changed_in_the_store(terminal, runs, pict
     assert again.code == 1
     assert f"is {other.value}; judged again from the stored perception it is" in named
     assert count == "1 run checked, 1 with errors"
-    assert judged == "1 run judged again from the stored perception."
+    assert judged == "1 run judged again from the stored perception: 1 with differences."
 
 
 def test_unchanged_verdicts_are_confirmed(terminal, runs, picture):
     done = terminal("runs", "verify", "--recheck", "--json", "--library", runs, picture)
-    assert json.loads(done.out) == {"checked": 1, "judged_again": 1, "faults": []}
+    assert json.loads(done.out) == {
+        "checked": 1,
+        "judged_again": 1,
+        "with_differences": 0,
+        "faults": [],
+    }
+    text = terminal("runs", "verify", "--recheck", "--library", runs, picture).out
+    assert text.endswith("judged again from the stored perception: verdict unchanged.\n")
 
 
 def test_a_fault_is_reported_once(terminal, runs, picture):

@@ -14,7 +14,8 @@ from spatialstudio.domain.verdict import Evaluation, Verdict
 from spatialstudio.science.checker.decide import decide, decide_adjusted
 from spatialstudio.science.checker.decide_mentions import decide_mentions
 
-PART = "verdict"
+VERDICT = "verdict"
+"""Part of a run to which the faults belong."""
 TOLERANCE = 1e-6
 """Tolerance of PSE and confidence, whose last digits depend on the machine."""
 
@@ -96,4 +97,4 @@ def _is_near(one: float | None, other: float | None) -> bool:
 
 
 def _fault(message: str) -> Fault:
-    return Fault(part=PART, message=message)
+    return Fault(part=VERDICT, message=message)

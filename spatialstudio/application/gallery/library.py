@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
-from spatialstudio.application.evaluate.recheck_run import recheck_run
+from spatialstudio.application.evaluate.recheck_run import VERDICT, recheck_run
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.derived_requests import is_baseline_of
 from spatialstudio.domain.errors import SettingsError, StudioError
@@ -218,6 +218,11 @@ class Recheck:
 
     faults: tuple[Fault, ...]
     is_judged: bool = False
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether a stored verdict or its values differ from those of the stored perception."""
+        return any(fault.part == VERDICT for fault in self.faults)
 
 
 class Library:

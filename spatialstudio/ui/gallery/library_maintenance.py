@@ -23,6 +23,7 @@ from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.gallery_presenter import (
     IN_TRASH,
     nameless_in_words,
+    rechecks_in_words,
     reproduction_in_words,
     runs_in_words,
 )
@@ -84,7 +85,8 @@ class LibraryMaintenance(QObject):
                 self._context.toasts.tell(reproduction_in_words(comparison))
 
     def _verify(self, *, judges_again: bool) -> None:
-        targets, library = self._exporting.targets, self._context.studio.library
+        """Verify the target runs and those of closed stacks."""
+        targets, library = self._exporting.members, self._context.studio.library
 
         def work(progress: Progress) -> Mapping[Path, Recheck]:
             checks = {}
@@ -142,16 +144,18 @@ class LibraryMaintenance(QObject):
     def _tell_checks(self, judges_again: bool, checks: Mapping[Path, Recheck]) -> None:
         bad = {path: check.faults for path, check in checks.items() if check.faults}
         count = runs_in_words(len(checks))
+        judged = rechecks_in_words(checks.values()) if judges_again else tr(NOT_JUDGED)
         if not bad:
-            outcome_text = tr("{runs} verified: files are unchanged.").format(runs=count)
-            judged = runs_in_words(sum(check.is_judged for check in checks.values()))
-            hint = tr("{runs} judged again from the stored perception.").format(runs=judged)
-            self._context.toasts.tell(outcome_text, hint if judges_again else tr(NOT_JUDGED))
+            message = tr("{runs} verified: files are unchanged.").format(runs=count)
+            self._context.toasts.tell(message, judged)
             return
         lines = [f"{path.name}: {fault.message}" for path, found in bad.items() for fault in found]
         message = tr("{runs} verified, {bad} with errors.").format(runs=count, bad=len(bad))
         report = ErrorReport(
-            title=tr("Verifying runs"), message=message, hint=lines[0], details="\n".join(lines)
+            title=tr("Verifying runs"),
+            message=f"{message} {judged}" if judges_again else message,
+            hint=lines[0],
+            details="\n".join(lines),
         )
         self._context.toasts.report(report)
 

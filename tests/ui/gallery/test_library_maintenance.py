@@ -13,6 +13,7 @@ from spatialstudio.application.jobs.messages import EvaluateJob, JobFailed, Pict
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.judge_choice import UsedJudgeSet
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
+from spatialstudio.science.checker.decide import decide
 from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.gallery_details_panel import GalleryDetailsPanel
 
@@ -39,25 +40,50 @@ def lose(qtbot, window, studio):
 
 def test_a_run_is_verified_and_the_index_built_anew(qtbot, drawn, panel):
     trigger(drawn, commands.VERIFY)
-    qtbot.waitUntil(lambda: "1 run verified: files are unchanged." in told(drawn))
+    qtbot.waitUntil(lambda: "2 runs verified: files are unchanged." in told(drawn))
     trace = drawn.context.gallery.current.path.with_suffix(".strace")
     trace.write_bytes(trace.read_bytes()[:-40])
     trigger(drawn, commands.VERIFY)
-    qtbot.waitUntil(lambda: "1 run verified, 1 with errors." in told(drawn))
+    qtbot.waitUntil(lambda: "2 runs verified, 1 with errors." in told(drawn))
     trigger(drawn, commands.REINDEX)
     qtbot.waitUntil(lambda: "2 runs in the index." in told(drawn))
     trigger(drawn, commands.EMPTY_TRASH)
     qtbot.waitUntil(lambda: "The trash is empty." in told(drawn))
 
 
-def test_a_verdict_that_was_changed_is_named_by_judging_again(qtbot, drawn, panel):
-    store, path = RunFiles(), drawn.context.gallery.current.path
+@pytest.fixture
+def judged(drawn, panel, studio):
+    """Files of the run and its baseline, whose verdicts follow from their perceptions."""
+    store, paths = RunFiles(), (studio.session.run.path, studio.session.baseline.path)
+    for path in paths:
+        request, evaluation = (record := store.load(path)[0]).request, record.evaluation
+        due = decide(request.scene, evaluation.perception, evaluation.checker, evaluation.looks)
+        store.judge(path, replace(evaluation, verdicts=tuple(due)))
+    return paths
+
+
+def test_a_verdict_that_was_changed_is_named_by_judging_again(qtbot, drawn, judged):
+    store, path = RunFiles(), judged[0]
     record, _ = store.load(path)
     (true, *others) = record.evaluation.verdicts
     changed = replace(true, outcome=Outcome.UNDECIDABLE, reason=AbstentionReason.UNSTABLE)
     store.judge(path, replace(record.evaluation, verdicts=(changed, *others)))
     trigger(drawn, commands.RECHECK)
-    qtbot.waitUntil(lambda: "1 run verified, 1 with errors." in told(drawn))
+    wanted = "2 runs verified, 1 with errors. 2 runs judged again: 1 with differences."
+    qtbot.waitUntil(lambda: wanted in told(drawn))
+
+
+def test_judging_again_says_that_verdicts_are_unchanged(qtbot, drawn, panel, judged):
+    def hints():
+        return [toast.hint for toast in drawn.context.toasts.earlier]
+
+    trigger(drawn, commands.RECHECK)
+    qtbot.waitUntil(lambda: "2 runs judged again: verdicts unchanged." in hints())
+    panel.grid.stack_picked.emit(panel.grid.current)
+    qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
+    qtbot.keyClick(panel.grid, Qt.Key.Key_Home)
+    trigger(drawn, commands.RECHECK)
+    qtbot.waitUntil(lambda: "1 run judged again: verdict unchanged." in hints())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are always text there")
