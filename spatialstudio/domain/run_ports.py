@@ -148,6 +148,9 @@ class RunLibrary(Protocol):
     def entry_at(self, picture: Path) -> LibraryEntry | None:
         """Return the run with an image path; None when it is not in the library."""
 
+    def id_at(self, picture: Path) -> EntryId | None:
+        """Return the id of the run with an image path; None when it is not in the library."""
+
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
         """Return the run of a request; None when there is none."""
 

@@ -314,6 +314,10 @@ class Library:
         """Return the entry of an image; None if it is not in the library."""
         return self._runs.entry_at(picture)
 
+    def id_of(self, picture: Path) -> EntryId | None:
+        """Return the id of an image; None if it is not in the library."""
+        return self._runs.id_at(picture)
+
     def thumbnail(self, picture: Path) -> RgbImage | None:
         """Return a thumbnail, (h, w, 3) uint8; None if the file is not readable."""
         return self._runs.thumbnail(picture)

@@ -1,6 +1,6 @@
 """The gallery's main panel: filter line, grid, comparison and sweeps of stored runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -110,6 +110,7 @@ class GalleryPanel(Panel):
         self._query = GalleryQuery()
         self._cells = Cells()
         self._entries: dict[EntryId, LibraryEntry] = {}
+        self._awaited: frozenset[EntryId] = frozenset()
         self._marking = RunMarking(context)
         self._marking.marked.connect(self._show_marks)
         self._background_jobs = GalleryJobs(self._storage.background_jobs)
@@ -119,7 +120,6 @@ class GalleryPanel(Panel):
         self._looking_after = LibraryMaintenance(
             context, self._exporting, self._background_jobs, self
         )
-        self._looking_after.list_changed.connect(self._look_again)
         self._line = FilterLine()
         self._line.line_edited.connect(self._use_line)
         self._line.left_downwards.connect(self._view.grid_asked)
@@ -216,9 +216,18 @@ class GalleryPanel(Panel):
         self._line.show_line(line)
         self._use_line(line)
 
-    def _use_line(self, line: str) -> None:
+    def _show_runs(self, pictures: Sequence[Path]) -> None:
+        """List all runs, select some of them and open their stacks."""
+        ids = map(self._storage.library.id_of, pictures)
+        self._awaited = frozenset(each for each in ids if each is not None)
+        self._context.actions[GALLERY_WORKSPACE].trigger()
+        self._show_grid()
+        self._line.show_line("")
+        self._use_line("", self._awaited)
+
+    def _use_line(self, line: str, opened: frozenset[EntryId] = frozenset()) -> None:
         are_single = IN_TRASH in line or not self._context.actions[commands.STACKS].isChecked()
-        self._query = GalleryQuery(line=line, is_stacked=not are_single)
+        self._query = GalleryQuery(line=line, is_stacked=not are_single, opened=opened)
         self._view.show_line(line)
         self._find()
 
@@ -236,6 +245,9 @@ class GalleryPanel(Panel):
         self._cells = found.cells
         sections = sections_of(found.days, datetime.now(UTC).date())
         self.grid.show_cells(found.cells, sections)
+        if self._awaited:
+            self.grid.choose(self._awaited)
+            self._awaited = frozenset()
         self._count.setText(runs_in_words(found.runs))
         titles = (section.title for section in sections)
         self._view.show_days(tuple(zip(titles, (day.runs for day in found.days), strict=True)))
@@ -369,6 +381,8 @@ class GalleryPanel(Panel):
         self._pages.currentWidget().setFocus()
 
     def _bind(self) -> None:
+        self._exporting.runs_asked.connect(self._show_runs)
+        self._looking_after.list_changed.connect(self._look_again)
         actions = self._context.actions
         actions.bind_all(
             {

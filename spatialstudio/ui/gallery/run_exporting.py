@@ -6,7 +6,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject, Qt, QTemporaryDir, QUrl
+from PySide6.QtCore import QMimeData, QObject, Qt, QTemporaryDir, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QDrag, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -58,11 +58,15 @@ THEMES = {"light": "Light", "dark": "Dark", "high_contrast": "High contrast"}
 class RunExporting(QObject):
     """Asks for a target, exports in the background, and reports the result.
 
+    Emits ``runs_asked`` with the pictures of imported runs that the user wants to see.
+
     Args:
         context: Services of the window; its commands are bound.
         background_jobs: The gallery's jobs.
         parent: Parent of the dialogs.
     """
+
+    runs_asked = Signal(object)
 
     def __init__(
         self, context: WindowContext, background_jobs: GalleryJobs, parent: QWidget
@@ -329,7 +333,7 @@ class RunExporting(QObject):
         for note in notes:
             self._context.toasts.tell(note)
         message = tr("Imported {runs}.").format(runs=runs_in_words(len(files)))
-        self._context.toasts.tell(message)
+        self._context.toasts.offer(message, tr("Show"), partial(self.runs_asked.emit, files))
 
     def _take_in(self, bundle: Path, notes: list[str], _: Progress) -> tuple[Path, ...]:
         library = self._context.studio.library

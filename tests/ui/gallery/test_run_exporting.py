@@ -16,6 +16,7 @@ from spatialstudio.ui.gallery.export_dialog import (
     ExportChoice,
     ExportDialog,
 )
+from spatialstudio.ui.window.workspaces import GALLERY, INSPECT
 from tests.ui.scripted_engine import PROMPT
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -236,3 +237,22 @@ def test_a_bundle_is_imported_again(qtbot, drawn, panel, studio, out, answer):
     trigger(drawn, commands.IMPORT)
     qtbot.waitUntil(lambda: "Imported 1 run." in told(drawn))
     assert len(studio.library.list()) == 2
+
+
+def test_imported_runs_are_shown_and_selected(qtbot, drawn, panel, out, answer):
+    answer(out / "runs.zip")
+    export(qtbot, drawn, EXPORT_KINDS["bundle"])
+    qtbot.waitUntil(lambda: "Wrote runs.zip." in told(drawn))
+    trigger(drawn, commands.IMPORT)
+    qtbot.waitUntil(lambda: "Imported 2 runs." in told(drawn))
+    imported = drawn.context.toasts.earlier[-1]
+    panel.use_line("a zebra")
+    qtbot.waitUntil(lambda: not panel.grid._keys)
+    drawn.use_workspace(INSPECT)
+    (offer,) = imported.offers
+    offer.accept()
+    qtbot.waitUntil(lambda: len(drawn.context.gallery.ids) == 2)
+    assert drawn.context.settings.workspace == GALLERY.id
+    assert drawn.context.gallery.line == ""
+    entries = drawn.context.studio.library.entries(drawn.context.gallery.ids)
+    assert all(entry.path.is_file() for entry in entries)

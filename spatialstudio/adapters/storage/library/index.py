@@ -331,6 +331,11 @@ class LibraryIndex:
         rows = self._rows("SELECT path, is_missing, listing FROM run WHERE path = ?", (path,))
         return next(self._entries(rows), None)
 
+    def id_at(self, path: str) -> EntryId | None:
+        """Return the id of the picture at a path; None if there is none."""
+        rows = self._rows("SELECT id FROM run WHERE path = ?", (path,))
+        return EntryId(rows[0][0]) if rows else None
+
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
         """Return the run of a request, a deleted one last; None if there is none."""
         query = """SELECT path, is_missing, listing FROM run WHERE request = ?

@@ -342,6 +342,12 @@ class RunLibrary:
             return None
         return self._index.entry_at(picture.relative_to(self.root).as_posix())
 
+    def id_at(self, picture: Path) -> EntryId | None:
+        """Return the id of a picture; None if it is not in the library."""
+        if not picture.is_relative_to(self.root):
+            return None
+        return self._index.id_at(picture.relative_to(self.root).as_posix())
+
     def of_request(self, request_id: RequestId) -> LibraryEntry | None:
         """Return the run of a request; None if there is none."""
         return self._index.of_request(request_id)

@@ -1,6 +1,6 @@
 """The grid of the gallery, virtualised for thousands of tiles."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -206,6 +206,14 @@ class RunGrid(PictureGrid):
         self._selection.keep(self._keys, near)
         self._lay_out(anchor)
         self._tell_screen_readers()
+
+    def choose(self, keys: Collection[int]) -> None:
+        """Select tiles and scroll to the first; nothing changes if none of them is there."""
+        if chosen := [key for key in self._keys if key in keys]:
+            self._selection.pick(chosen[0])
+            self._selection.pick_all(chosen)
+            self._scroll_to(self._keys.index(chosen[0]))
+            self._tell()
 
     def show_face(self, key: int, face: TileFace) -> None:
         """Set the contents of a tile."""
