@@ -51,12 +51,12 @@ class FailingBackend(FakeBackend):
 
     fails_in: int = 2
 
-    def generate(self, request, model, token, report, rate=None):
+    def generate(self, request, model, token, report, rate=None, start=None):
         is_due = len(self.requests) + 1 == self.fails_in
         self.error = (
             OutOfMemory("Not enough memory.", hint="Close other programs.") if is_due else None
         )
-        return super().generate(request, model, token, report, rate)
+        return super().generate(request, model, token, report, rate, start)
 
 
 @pytest.fixture

@@ -43,22 +43,23 @@ def place_rows(number, passing):
 
 def test_the_next_remedy_repairs_most_of_what_earlier_ones_did_not():
     hold, sketch = (Remedy.HOLD, False), (Remedy.SKETCH, False)
-    noise = (Remedy.NOISE, True)
+    redraw, noise = (Remedy.REDRAW, True), (Remedy.NOISE, True)
     rows = [
         *place_rows(0, {hold, sketch}),
         *place_rows(1, {hold, sketch}),
         *place_rows(2, {hold}),
-        *place_rows(3, {noise}),
+        *place_rows(3, {redraw, noise}),
     ]
 
     order = tomllib.loads("\n".join(order_lines(rows)))["place"]
 
-    # sketch repairs more than noise, but nothing that hold does not repair
+    # sketch repairs more than redrawing, but nothing that hold does not repair
     assert [(each["remedy"], each["repaired"], each["tried"]) for each in order[:3]] == [
         ("hold", 3, 4),
-        ("noise", 1, 4),
+        ("redraw", 1, 4),
         ("sketch", 2, 4),
     ]
+    assert "noise" not in {each["remedy"] for each in order}, "it answers no wrong place"
 
 
 def test_pictures_on_which_remedies_are_missing_do_not_count():
