@@ -91,8 +91,8 @@ def planned_steps(
     """Return the attempts for a reason, most promising first.
 
     After the measured ones, but those that repaired none of ``ENOUGH_TRIALS`` pictures, those with
-    other noise are repeated, each time with another seed. A reason without measurements takes its
-    remedies with the same noise, then with other noise.
+    other noise are repeated, each time with another seed. Without any of them, the remedies of the
+    reason are taken with the same noise, then with other noise.
 
     Args:
         reason: Why the picture is not right.
@@ -103,9 +103,10 @@ def planned_steps(
     if reason is FixReason.STYLE:
         return (FixStep(remedy=Remedy.WEAKER),) * budget
     left_out = set() if can_redraw else {Remedy.REDRAW}
-    steps = order.get(reason, ()) or _unmeasured(reason)
-    promising = (step for step in steps if step.repaired or step.tried < ENOUGH_TRIALS)
+    measured = order.get(reason, ())
+    promising = [step for step in measured if step.repaired or step.tried < ENOUGH_TRIALS]
     known = [step for step in promising if step.remedy not in left_out]
+    known = known or [step for step in _unmeasured(reason) if step.remedy not in left_out]
     again = [step for step in known if step.other_noise]
     return tuple(islice(chain(known, cycle(again)), budget))
 

@@ -28,6 +28,17 @@ def test_remedies_are_left_out_after_enough_trials_without_a_repair():
     assert steps == (hardly_tried,)
 
 
+def test_remedies_are_planned_even_if_none_of_the_measured_ones_can_be():
+    redraw = FixStep(remedy=Remedy.REDRAW, tried=9, repaired=8)
+    given_up = FixStep(remedy=Remedy.HOLD, tried=ENOUGH_TRIALS)
+    order = {FixReason.PLACE: (redraw, given_up)}
+
+    steps = planned_steps(FixReason.PLACE, order, 4, can_redraw=False)
+
+    assert len(steps) == 4
+    assert {each.remedy for each in steps} == {Remedy.HOLD, Remedy.SKETCH}
+
+
 def test_the_shipped_order_steers_pictures_that_fail_in_depth():
     steps = planned_steps(FixReason.DEPTH, measured_order(), BUDGET)
 
