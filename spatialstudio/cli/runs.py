@@ -3,7 +3,7 @@
 import argparse
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -18,7 +18,7 @@ from spatialstudio.application.evaluate.recorded_runs import (
     study_corruption,
 )
 from spatialstudio.application.gallery.exports import ExportOrder
-from spatialstudio.application.gallery.library import Recheck
+from spatialstudio.application.gallery.library import Recheck, recheck_sentence
 from spatialstudio.application.inspect.inspection import judged_again
 from spatialstudio.application.jobs.cancellation import CancelFlag
 from spatialstudio.application.session import OpenRun
@@ -125,21 +125,19 @@ def verify_runs(options: argparse.Namespace, studio: Studio) -> int:
     paths = _chosen(options, studio, is_all_by_default=True)
     checks = {path: _checked(path, options, studio) for path in paths}
     bad = {path: check.faults for path, check in checks.items() if check.faults}
-    judged = sum(check.is_judged for check in checks.values())
-    changed = sum(check.has_differences for check in checks.values())
     if options.json:
         rows = [
             {"run": str(path), "part": fault.part, "message": fault.message}
             for path, found in bad.items()
             for fault in found
         ]
-        again = {"judged_again": judged, "with_differences": changed} if options.recheck else {}
+        again = _again_answer(checks.values()) if options.recheck else {}
         show_json({"checked": len(paths), **again, "faults": rows})
     else:
         show_lines(f"{p}: {fault.message}" for p, found in bad.items() for fault in found)
         show_lines([f"{_count(len(paths))} checked, {len(bad) or 'none'} with errors"])
         show_lines(_proof_lines(len(paths), len(bad)))
-        show_lines([_judged_line(judged, changed) if options.recheck else NOT_JUDGED])
+        show_lines([recheck_sentence(checks.values()) if options.recheck else NOT_JUDGED])
     return EXIT_FAILURE if bad else 0
 
 
@@ -149,18 +147,18 @@ def _checked(path: Path, options: argparse.Namespace, studio: Studio) -> Recheck
     return Recheck(faults=studio.library.verify(path))
 
 
+def _again_answer(checks: Collection[Recheck]) -> Mapping[str, int]:
+    return {
+        "judged_again": sum(check.is_judged for check in checks),
+        "with_differences": sum(check.has_differences for check in checks),
+    }
+
+
 def _proof_lines(checked: int, bad: int) -> Iterator[str]:
     """Yield which files are unchanged."""
     if checked > bad:
         others = "The other files" if bad else "The files"
         yield f"{others} are unchanged."
-
-
-def _judged_line(judged: int, changed: int) -> str:
-    """Return how many runs were judged again, and whether their verdicts are unchanged."""
-    same = "verdict unchanged" if judged == 1 else "verdicts unchanged"
-    ended = f"{changed} with differences" if changed else same
-    return f"{_count(judged)} judged again from the stored perception: {ended}."
 
 
 def reindex(options: argparse.Namespace, studio: Studio) -> int:

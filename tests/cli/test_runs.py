@@ -218,7 +218,7 @@ def test_judging_again_names_a_verdict_changed_in_the_store(terminal, runs, pict
     assert again.code == 1
     assert f"is {other.value}; judged again from the stored perception it is" in named
     assert count == "1 run checked, 1 with errors"
-    assert judged == "1 run judged again from the stored perception: 1 with differences."
+    assert judged == "1 run judged again: 1 with differences."
 
 
 def test_unchanged_verdicts_are_confirmed(terminal, runs, picture):
@@ -230,7 +230,12 @@ def test_unchanged_verdicts_are_confirmed(terminal, runs, picture):
         "faults": [],
     }
     text = terminal("runs", "verify", "--recheck", "--library", runs, picture).out
-    assert text.endswith("judged again from the stored perception: verdict unchanged.\n")
+    assert text.endswith("1 run judged again: verdict unchanged.\n")
+
+
+def test_without_verdicts_none_are_said_to_be_unchanged(terminal, tmp_path):
+    done = terminal("runs", "verify", "--recheck", "--library", tmp_path)
+    assert done.out.splitlines()[-1] == "There are no verdicts to judge again."
 
 
 def test_a_fault_is_reported_once(terminal, runs, picture):

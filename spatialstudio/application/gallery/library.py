@@ -7,7 +7,7 @@ thousand runs; ``entries`` reads the details of the visible ones.
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
@@ -223,6 +223,17 @@ class Recheck:
     def has_differences(self) -> bool:
         """Whether a stored verdict or its values differ from those of the stored perception."""
         return any(fault.part == VERDICT for fault in self.faults)
+
+
+def recheck_sentence(checks: Collection[Recheck]) -> str:
+    """Return how many runs were judged again, and whether their verdicts are unchanged."""
+    judged = sum(check.is_judged for check in checks)
+    changed = sum(check.has_differences for check in checks)
+    if not judged:
+        return "There are no verdicts to judge again."
+    runs, verdicts = ("1 run", "verdict") if judged == 1 else (f"{judged} runs", "verdicts")
+    ended = f"{changed} with differences" if changed else f"{verdicts} unchanged"
+    return f"{runs} judged again: {ended}."
 
 
 class Library:

@@ -1,6 +1,6 @@
 """Converts stored runs into what the gallery's widgets show."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
@@ -8,7 +8,7 @@ from typing import TypeAlias
 from PySide6.QtGui import QImage
 
 from spatialstudio.application.gallery.compare_runs import difference_picture
-from spatialstudio.application.gallery.library import TRASH_DAYS, Library, Recheck
+from spatialstudio.application.gallery.library import TRASH_DAYS, Library
 from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.judge_choice import UNSUITED
@@ -103,21 +103,6 @@ def day_title(day: date, today: date) -> str:
 def runs_in_words(count: int) -> str:
     """Return a number of runs as text."""
     return tr("1 run") if count == 1 else tr("{count} runs").format(count=count)
-
-
-def rechecks_in_words(checks: Collection[Recheck]) -> str:
-    """Return how many runs were judged again, and whether their verdicts are unchanged."""
-    judged = sum(check.is_judged for check in checks)
-    changed = sum(check.has_differences for check in checks)
-    runs = runs_in_words(judged)
-    if not judged:
-        return tr("None of the runs has a verdict.")
-    if changed:
-        text = tr("{runs} judged again: {changed} with differences.")
-        return text.format(runs=runs, changed=changed)
-    if judged == 1:
-        return tr("{runs} judged again: verdict unchanged.").format(runs=runs)
-    return tr("{runs} judged again: verdicts unchanged.").format(runs=runs)
 
 
 def selection_in_words(shown: int, members: int) -> str:

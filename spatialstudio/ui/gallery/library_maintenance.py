@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.gallery.library import LibraryChanged, Recheck
+from spatialstudio.application.gallery.library import LibraryChanged, Recheck, recheck_sentence
 from spatialstudio.application.jobs.background_jobs import (
     Progress,
 )
@@ -23,7 +23,6 @@ from spatialstudio.ui.gallery import commands as commands
 from spatialstudio.ui.gallery.gallery_presenter import (
     IN_TRASH,
     nameless_in_words,
-    rechecks_in_words,
     reproduction_in_words,
     runs_in_words,
 )
@@ -144,7 +143,7 @@ class LibraryMaintenance(QObject):
     def _tell_checks(self, judges_again: bool, checks: Mapping[Path, Recheck]) -> None:
         bad = {path: check.faults for path, check in checks.items() if check.faults}
         count = runs_in_words(len(checks))
-        judged = rechecks_in_words(checks.values()) if judges_again else tr(NOT_JUDGED)
+        judged = tr(recheck_sentence(checks.values()) if judges_again else NOT_JUDGED)
         if not bad:
             message = tr("{runs} verified: files are unchanged.").format(runs=count)
             self._context.toasts.tell(message, judged)
