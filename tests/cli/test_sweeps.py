@@ -38,7 +38,7 @@ def test_the_same_command_plots_the_study(terminal, tmp_path):
     done = terminal(*words)
     assert done.code == 0, done.err
     assert "strength" in done.out
-    assert ">Guidance strength<" in plot.read_text()
+    assert ">Step size<" in plot.read_text()
     plot.write_text("mine")
     assert terminal(*words).code == 2
     assert plot.read_text() == "mine"

@@ -1,8 +1,7 @@
 """Plot of a study: mean and interval of each number by the settings that differ."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from math import ceil, isnan, nan
+from math import ceil, isnan
 
 from spatialstudio.adapters.exports.figure_parts import (
     LARGE,
@@ -17,9 +16,7 @@ from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Text, box
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook, StudyChoice
 from spatialstudio.domain.interval import Interval
-from spatialstudio.domain.run_data import MEASURES
 from spatialstudio.science.statistics.study import (
-    PASSES,
     SHARES,
     USUAL,
     Study,
@@ -29,6 +26,7 @@ from spatialstudio.science.statistics.study import (
     setting_label,
     setting_text,
     study_run,
+    with_metrics,
 )
 
 PLOT_WIDTH, PLOT_HEIGHT = 360.0, 110.0
@@ -64,9 +62,7 @@ def _study_run(run: ExportedRun, numbers: Sequence[str]) -> StudyRun:
     """Return a run with the metrics that are shown, of which a run without them lacks each."""
     assert run.data is not None
     read = study_run(run.record, run.data.numbers())
-    names = [name for name in numbers if name != PASSES and name not in MEASURES]
-    scores = run.scores() if names else {}
-    return replace(read, values={**read.values, **{each: scores.get(each, nan) for each in names}})
+    return with_metrics(read, numbers, lambda _names: run.scores())
 
 
 def study_plot(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
@@ -175,7 +171,7 @@ def _group_names(made: Study, look: ExportLook, y: float) -> Iterator[Item]:
 def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> tuple[str, ...]:
     """Return how many runs were averaged over what, and how the intervals are computed."""
     others = [name for name in made.varied if name not in made.by]
-    over = ", ".join(setting_label(name).lower() for name in others) or "nothing"
+    over = ", ".join(_in_sentence(setting_label(name)) for name in others) or "nothing"
     methods = ", ".join(
         f"{_title(name, choice)}: {figure.method.value}"
         for name, figure in made.groups[0].figures.items()
@@ -187,3 +183,10 @@ def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> t
         *made.notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )
+
+
+def _in_sentence(label: str) -> str:
+    """Return a label within a sentence: "steps", "CFG scale"."""
+    first, *_ = label.split()
+    is_name = not first[1:].islower()
+    return label if is_name else label[:1].lower() + label[1:]

@@ -1,8 +1,8 @@
 """Studies of stored runs: a number of many runs by settings, with intervals and differences."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from math import isnan, nan
+from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.run_data import MEASURES, AnyArray
 from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.science.statistics.study import (
@@ -31,6 +32,7 @@ from spatialstudio.science.statistics.study import (
     setting_label,
     setting_text,
     varied_settings,
+    with_metrics,
 )
 from spatialstudio.science.statistics.study import study_run as settings_and_values
 
@@ -136,16 +138,19 @@ def read_study_run(store: RunStore, path: Path, numbers: Sequence[str]) -> Study
 
     Raises:
         StoreError: The run does not exist or is damaged.
+        SettingsError: A number is unknown.
     """
     record, events = store.load(path)
     steps = [event for event in events if isinstance(event, StepEvent)]
     run = settings_and_values(record, run_data(record, steps, None, _no_layer).numbers())
-    names = [name for name in numbers if name in METRICS and name not in MEANINGS]
-    scores: Mapping[str, float] = {}
-    if names and record.evaluation is not None:
-        scores = picture_scores(record.request.scene, record.evaluation, choose_metrics(names))
-    further = {name: scores.get(name, nan) for name in names}
-    return replace(run, values={**run.values, **further})
+    return with_metrics(run, numbers, partial(_scores, record))
+
+
+def _scores(record: RunRecord, names: Sequence[str]) -> Mapping[str, float]:
+    """Return metrics of a run; none without an evaluation."""
+    if record.evaluation is None:
+        return {}
+    return picture_scores(record.request.scene, record.evaluation, choose_metrics(names))
 
 
 def _no_layer(_file: AttentionFile) -> AnyArray:
@@ -193,7 +198,7 @@ def _metric_label(number: str) -> str:
 
 
 def setting_title(name: str) -> str:
-    """Return the label of a setting: "Guidance strength"."""
+    """Return the label of a setting: "Step size"."""
     return setting_label(name)
 
 

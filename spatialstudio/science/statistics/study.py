@@ -5,7 +5,7 @@ relations that have one. A run without a reading is missing: it is counted, and 
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from math import isnan, nan
@@ -41,17 +41,20 @@ Setting: TypeAlias = str | float | None
 PASSES = "passes"
 """1 where the verdict of a run is PASS, 0 where it is FAIL; missing if undecidable."""
 DECIDED: Mapping[Outcome | None, float] = {Outcome.PASS: 1.0, Outcome.FAIL: 0.0}
-METRIC_SHARES = frozenset({"checker", "da", "choices", "visor", "compbench", "hrs", "geneval"})
-"""Metrics in [0, 1]."""
+METRIC_SHARES = frozenset({"checker", "choices", "visor", "hrs", "geneval"})
+"""Metrics that are shares."""
 SHARES = METRIC_SHARES | {
-    *("pos", "pse", PASSES, "overlap", "quality", "confidence", "peak", "centre_x", "centre_y")
+    *("pos", "pse", PASSES, "overlap", "quality", "confidence", "peak", "centre_x", "centre_y"),
+    *("da", "compbench"),
 }
 """Numbers in [0, 1]."""
 USUAL = ("pos", "pse", PASSES, "mass", "overlap")
 """Numbers of a table where none are named."""
-METRIC_UNIT = "share"
-"""Unit of the metrics in ``METRIC_SHARES``."""
-UNITS = {PASSES: "share of decided runs"} | {name: unit for name, (unit, _) in MEASURES.items()}
+UNITS = {
+    **dict.fromkeys(METRIC_SHARES, "share"),
+    PASSES: "share of decided runs",
+    **{name: unit for name, (unit, _) in MEASURES.items()},
+}
 LABELS = {
     PASSES: "PASS",
     "pos": "PoS",
@@ -61,6 +64,7 @@ LABELS = {
     "entropy": "Entropy of the map",
     "centre_x": "Horizontal centre",
     "centre_y": "Vertical centre",
+    "step_size": "Applied step size",
 }
 """Labels of the numbers whose names do not read as labels."""
 SEED, PROMPT, METHOD, STRENGTH = "seed", "prompt", "method", "strength"
@@ -70,10 +74,13 @@ SETTING_LABELS = {
     **{field.id: field.title for field in RUN_FIELDS.values()},
     **{option.id: option.label for option in SAMPLING_OPTIONS},
     METHOD: "Guidance method",
-    STRENGTH: "Guidance strength",
     "last_step": "Last step (from 0)",
     "model.id": "Model",
     "savings": "Memory saving",
+    "loras": "LoRAs",
+    "search.candidates": "Noise search",
+    "search.enough": "PSE that ends the noise search",
+    "steering.particles": "Particles",
     "width": "Width (px)",
     "height": "Height (px)",
 }
@@ -186,6 +193,21 @@ def study_run(record: RunRecord, numbers: Iterable[Number]) -> StudyRun:
         recipe=_recipe(record, settings),
         is_left_unguided=is_left_unguided(record.request, passes),
     )
+
+
+def with_metrics(
+    run: StudyRun, numbers: Iterable[str], scores: Callable[[Sequence[str]], Mapping[str, float]]
+) -> StudyRun:
+    """Return a run with the metrics among some numbers; NaN for each that it lacks.
+
+    Args:
+        run: The run.
+        numbers: Names of numbers.
+        scores: Computes metrics by name; called only if there is one among the numbers.
+    """
+    names = [name for name in numbers if name != PASSES and name not in MEASURES]
+    found = scores(names) if names else {}
+    return replace(run, values={**run.values, **{name: found.get(name, nan) for name in names}})
 
 
 def _recipe(record: RunRecord, settings: Mapping[str, Setting]) -> Hashable:
@@ -339,7 +361,7 @@ def setting_text(value: Setting) -> str:
 
 
 def setting_label(name: str) -> str:
-    """Return the label of a setting on an axis: "Guidance strength"."""
+    """Return the label of a setting on an axis: "Step size"."""
     return SETTING_LABELS.get(name) or _as_label(name)
 
 
@@ -355,8 +377,7 @@ def number_title(name: str, label: str = "") -> str:
         name: Name of the number.
         label: Label of a metric; empty for ``number_label``.
     """
-    unit = METRIC_UNIT if name in METRIC_SHARES else UNITS.get(name)
-    label = label or number_label(name)
+    unit, label = UNITS.get(name), label or number_label(name)
     return f"{label} ({unit})" if unit else label
 
 

@@ -65,6 +65,18 @@ def test_lines_are_as_long_as_intervals(runs, exports):
     assert max(upright) == pytest.approx(PLOT_HEIGHT * (figure.high - figure.low))
 
 
+def test_the_caption_keeps_abbreviations(runs, exports):
+    def at(scale, steps):
+        request = with_values(runs[0].record.request, guidance_scale=scale, steps=steps)
+        return replace(runs[0], record=replace(runs[0].record, request=request))
+
+    several = [at(scale, steps) for scale in (4.0, 7.0) for steps in (10, 20)]
+    by_steps = replace(exports.look(), study=StudyChoice(by=("steps",)))
+    assert "over CFG scale; runs" in " ".join(texts(study_plot(several, by_steps)))
+    by_scale = replace(exports.look(), study=StudyChoice(by=("guidance_scale",)))
+    assert "over steps; runs" in " ".join(texts(study_plot(several, by_scale)))
+
+
 def test_a_plot_shows_the_chosen_numbers_and_groups(runs, exports):
     choice = StudyChoice(numbers={"pse": "PSE (share)", "visor": "VISOR"}, by=("seed",))
     with_scores = [replace(run, scores=lambda: {"visor": 0.5, "geneval": 1.0}) for run in runs]

@@ -1,5 +1,5 @@
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 
 import pytest
 
@@ -10,8 +10,11 @@ from spatialstudio.science.statistics.study import (
     PASSES,
     StudyRun,
     make_study,
+    number_title,
+    setting_label,
     settings_of,
     varied_settings,
+    with_metrics,
 )
 
 
@@ -118,6 +121,33 @@ def test_runs_left_unguided_by_their_trial_are_said(runs):
     study = make_study([*left, *runs[2:]])
     assert study.notes == ("2 of 5 runs were left unguided by their trial.",)
     assert make_study(runs).notes == ()
+
+
+def test_metrics_are_computed_only_if_named_and_nan_if_missing(runs):
+    asked = []
+
+    def scores(names):
+        asked.append(names)
+        return {"visor": 0.5, "hrs": 1.0}
+
+    assert with_metrics(runs[0], ("pos", PASSES), scores).values == runs[0].values
+    found = with_metrics(runs[0], ("pos", "visor", "geneval"), scores)
+    assert asked == [["visor", "geneval"]]
+    assert (found.value("pos"), found.value("visor")) == (0.9, 0.5)
+    assert isnan(found.values["geneval"])
+    assert "hrs" not in found.values
+
+
+def test_a_setting_has_the_name_of_its_field_in_the_form():
+    names = ("strength", "loras", "search.candidates", "steering.particles")
+    assert [*map(setting_label, names)] == ["Step size", "LoRAs", "Noise search", "Particles"]
+
+
+def test_only_shares_among_the_metrics_have_the_unit_share():
+    assert number_title("visor", "VISOR") == "VISOR (share)"
+    assert number_title("da", "DA-score") == "DA-score"
+    assert number_title("compbench", "T2I-CompBench") == "T2I-CompBench"
+    assert number_title("step_size") == "Applied step size (latent units)"
 
 
 def test_a_study_needs_runs():

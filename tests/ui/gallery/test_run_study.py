@@ -140,7 +140,7 @@ def test_another_group_can_be_the_reference():
     contents = contents_of(study_table(RUNS, "pos", reference=1))
     names = [name for name, _ in contents.columns]
     first, second = (dict(zip(names, row, strict=True)) for row in contents.rows)
-    assert names[0] == "Guidance strength"
+    assert names[0] == "Step size"
     assert first["Difference, 95 %"].startswith("-0.300 [")
     assert second["Pairs"] == ""
 
