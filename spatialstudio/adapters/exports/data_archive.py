@@ -28,7 +28,7 @@ Read the arrays of a run with NumPy:
         print(name, about["arrays"].get(name, {{}}).get("axes"))
 
 "before" and "after" are the readings before and after a step's updates; a step without updates has
-one reading, which is listed under both. `layer/NAME` holds every captured step of a layer,
+one reading, which is listed under both. `layer/NAME` holds every recorded step of a layer,
 `layer_before/NAME` the readings of the same layer before the updates of the steps on which guidance
 was due; its first axis, due_step, has only those steps, listed as `steps` in "about". In
 `self_attention/NAME`, [step, row, column] is the map of where that place attends, the mean over

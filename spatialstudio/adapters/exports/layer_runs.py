@@ -34,7 +34,7 @@ def runs_of_layers(
         wanted: Preferred moment of guided steps.
 
     Raises:
-        ExportError: A run lacks one of the layers, or the guided steps of two runs were captured
+        ExportError: A run lacks one of the layers, or the guided steps of two runs were recorded
             at different moments.
         StoreError: A layer cannot be read.
     """
@@ -46,7 +46,7 @@ def runs_of_layers(
             known &= own.moments
     if not known:
         raise ExportError(
-            "The layers of these runs were captured at different moments of guided steps.",
+            "The layers of these runs were recorded at different moments of guided steps.",
             hint="Choose runs of one guidance method, or the recorded maps.",
         )
     moment = wanted if wanted in known else next(iter(known))

@@ -153,7 +153,7 @@ def measure_layers(
     files = captured.layers
     if not files or not run.steps:
         raise StoreError(
-            "No layers were captured for this run.",
+            "No layers were recorded for this run.",
             hint="Record all layers, and generate the picture again.",
         )
     columns = layer_columns(run.scene)

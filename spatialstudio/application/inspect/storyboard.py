@@ -70,5 +70,5 @@ def _caption(run: OpenRun, step: int, moment: Moment | None) -> str:
     if run.request is not None:
         named.append(f"seed {run.request.sampling.seed}")
     if moment is not None:
-        named.append(f"captured {moment.value}")
+        named.append(f"recorded {moment.value}")
     return ", ".join(named)

@@ -54,8 +54,8 @@ MAP_SOURCE_TIPS = {
     MapSource.DIFFERENCE: "The open run minus the second run",
 }
 READ = {
-    Moment.BEFORE: "Captured before the step's latent updates",
-    Moment.AFTER: "Captured after the step's latent updates",
+    Moment.BEFORE: "Recorded before the step's latent updates",
+    Moment.AFTER: "Recorded after the step's latent updates",
 }
 LAYERS_ONLY = "Layers were recorded at this moment only."
 RUN_ONLY = "This run was recorded at this moment only."
@@ -132,7 +132,7 @@ def moment_note(run: OpenRun, step: int, selection: MapSelection) -> str:
     if event is None:
         return ""
     if not event.is_guided:
-        return tr("This step has no latent updates, so attention was captured once.")
+        return tr("This step has no latent updates, so attention was recorded once.")
     moment = shown_moment(run, selection)
     sentence = f"{tr(READ[moment])}."
     if moment is selection.look.moment:

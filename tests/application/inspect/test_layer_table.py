@@ -178,12 +178,12 @@ def test_a_relation_in_depth_has_words_only():
 
 
 def test_a_run_without_captured_layers_says_so():
-    with pytest.raises(StoreError, match="No layers were captured"):
+    with pytest.raises(StoreError, match="No layers were recorded"):
         measure_layers(run_of(files=()), reader({}))
 
 
 def test_a_run_that_ended_before_its_first_step_is_reported(table):
-    with pytest.raises(StoreError, match="No layers were captured"):
+    with pytest.raises(StoreError, match="No layers were recorded"):
         measure_layers(replace(run_of(), steps=()), reader(arrays_of(0)))
 
 

@@ -46,11 +46,11 @@ def test_the_scale_is_printed(qtbot, panel, drawn):
 def test_the_reading_is_chosen_and_told(qtbot, panel, drawn, studio):
     studio.session.pick_step(0)
     assert studio.session.run.steps[0].is_guided
-    qtbot.waitUntil(lambda: "Captured after the step's latent updates." in said(panel))
+    qtbot.waitUntil(lambda: "Recorded after the step's latent updates." in said(panel))
     before = next(b for b in panel.findChildren(QToolButton) if b.text() == "Before updates")
     qtbot.mouseClick(before, Qt.MouseButton.LeftButton)
     assert drawn.context.maps.look.moment is Moment.BEFORE
-    qtbot.waitUntil(lambda: "Captured before the step's latent updates." in said(panel))
+    qtbot.waitUntil(lambda: "Recorded before the step's latent updates." in said(panel))
 
 
 def test_the_relation_in_sight_is_said_in_words(qtbot, panel, studio):

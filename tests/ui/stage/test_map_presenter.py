@@ -83,8 +83,8 @@ def test_after_the_updates_is_shown_unless_before_is_wanted(run):
     event = run.steps[1]
     assert maps_at(run, 1, AFTER) == event.attention_after.maps
     assert maps_at(run, 1, BEFORE) == event.attention.maps
-    assert moment_note(run, 1, AFTER) == "Captured after the step's latent updates."
-    assert moment_note(run, 1, BEFORE) == "Captured before the step's latent updates."
+    assert moment_note(run, 1, AFTER) == "Recorded after the step's latent updates."
+    assert moment_note(run, 1, BEFORE) == "Recorded before the step's latent updates."
 
 
 def test_a_step_without_updates_is_read_once(run):
@@ -96,7 +96,7 @@ def test_an_old_trace_is_shown_as_before_and_says_so(old):
     assert maps_at(old, 1, AFTER) == old.steps[1].attention.maps
     told = moment_note(old, 1, AFTER)
     assert told == (
-        "Captured before the step's latent updates. This run was recorded at this moment only."
+        "Recorded before the step's latent updates. This run was recorded at this moment only."
     )
     numbers = StepNumbers().table(old)
     assert numbers.moment is Moment.BEFORE
@@ -112,13 +112,13 @@ def test_layers_captured_once_are_told_as_after_whatever_is_wanted(run, averaged
     chosen = replace(BEFORE, averages=averaged, is_chosen=True)
     assert maps_at(run, 1, chosen)["m1"].max() == 9
     told = moment_note(run, 1, chosen)
-    assert told.startswith("Captured after the step's latent updates. Layers")
+    assert told.startswith("Recorded after the step's latent updates. Layers")
 
 
 def test_layers_captured_before_the_updates_are_told_as_before(run, averaged):
     before = averages_at(run, Moment.BEFORE, averaged[run.id].maps)
     chosen = replace(AFTER, averages=before, is_chosen=True)
-    assert moment_note(run, 1, chosen).startswith("Captured before the step's latent updates.")
+    assert moment_note(run, 1, chosen).startswith("Recorded before the step's latent updates.")
 
 
 @pytest.mark.parametrize(("sight", "has_others"), [(AFTER, True), (BEFORE, False)])
@@ -143,7 +143,7 @@ def test_numbers_are_of_the_reading_in_their_names(run):
 
 def test_a_pinned_step_says_which_reading_it_shows(run):
     frame = pinned(run, 1, Moment.BEFORE)
-    assert frame.caption.endswith("captured before the step's updates")
+    assert frame.caption.endswith("recorded before the step's updates")
     assert frame.pos[0][1] == 0.36
     assert pinned(run, 1).pos[0][1] == 0.72
     assert "updates" not in pinned(run, 3).caption
