@@ -10,12 +10,13 @@ asks for the missing replies only.
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.application.questions.reply_journal import Place, ReplyJournal, StoredReply
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.errors import AnswererError, DetectorError, ImageError
+from spatialstudio.domain.errors import AnswererError, DetectorError, ImageError, StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import (
     AnswerBiases,
@@ -181,25 +182,26 @@ class QuestionRun:
             for place, own in self._messages(questions, attempt):
                 key = self._key(picture, own, attempt)
                 if not self.journal.holds(key, place):
-                    self.journal.add(self._reply(_Wanted(key, place, picture), image, own, asking))
+                    self._add_reply(_Wanted(key, place, picture), image, own, asking)
             valid += self._is_valid(questions, attempt)
         self._left[questions.id] = self._missing(questions)
 
-    def _reply(
+    def _add_reply(
         self,
         wanted: "_Wanted",
         image: RgbImage | None,
         questions: Sequence[ChoiceQuestion],
         asking: "_Asking",
-    ) -> StoredReply:
-        """Return a reply from the cache or the answerer; a failed request is stored, and raised."""
+    ) -> None:
+        """Store a reply from the cache or the answerer; a failed request is stored, and raised."""
         asking.token.raise_if_cancelled()
         cache = asking.cache if self._model_key else None
         known = self.journal.find(wanted.key)  # the same questions on an equal picture
         if known is None and cache is not None:
             known = cache.find(wanted.key)
         if known is not None:
-            return wanted.stored(known, is_cached=True)
+            self.journal.add(wanted.stored(known, is_cached=True))
+            return
         sampling = self.settings.sampling(wanted.place[1])
         try:
             reply = asking.answerer.choose(image, questions, sampling, asking.token)
@@ -207,9 +209,10 @@ class QuestionRun:
             charges = error.charges if isinstance(error, AnswererError) else (0, 0)
             self.journal.add(replace(wanted.stored(None), charges=charges))
             raise
+        self.journal.add(wanted.stored(reply))  # first, so that its cost is never lost
         if cache is not None:
-            cache.add(wanted.stored(reply))
-        return wanted.stored(reply)
+            with suppress(StoreError):
+                cache.add(wanted.stored(reply))
 
     def _messages(
         self, questions: QuestionSet, attempt: int

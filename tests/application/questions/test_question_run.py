@@ -11,7 +11,7 @@ from spatialstudio.adapters.chat.server import ServerSettings
 from spatialstudio.adapters.questions.vision_model import VisionLanguageModel
 from spatialstudio.application.questions.question_run import QuestionRun
 from spatialstudio.application.questions.reply_journal import ReplyJournal
-from spatialstudio.domain.errors import Cancelled, DetectorError, ImageError
+from spatialstudio.domain.errors import Cancelled, DetectorError, ImageError, StoreError
 from spatialstudio.domain.multiple_choice import (
     PUBLISHED_ASKING,
     AnswerCost,
@@ -265,6 +265,31 @@ def test_replies_of_another_run_are_used_without_cost(opened, tmp_path):
     assert answerer.requests == []
     assert other.journal.cost == AnswerCost(cached=5)
     assert other.figures().overall == 1
+
+
+class FullCache(ReplyJournal):
+    """A cache on a full disk."""
+
+    def add(self, stored):
+        raise StoreError("The disk is full.")
+
+
+class KilledCache(ReplyJournal):
+    """A cache during whose write the process is killed."""
+
+    def add(self, stored):
+        raise KeyboardInterrupt
+
+
+def test_a_paid_reply_is_kept_if_the_cache_cannot_be_written(opened, tmp_path):
+    asked(opened(), FakeAnswerer(always_right), cache=FullCache(tmp_path / "cache.jsonl"))
+    assert opened().journal.cost.replies == 15
+
+
+def test_a_paid_reply_is_booked_before_it_is_cached(opened, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        asked(opened(), FakeAnswerer(always_right), cache=KilledCache(tmp_path / "cache.jsonl"))
+    assert opened().journal.cost == AnswerCost(replies=1, tokens_in=100, tokens_out=7, seconds=0.5)
 
 
 def test_equal_questions_on_equal_pictures_are_asked_once_and_counted_for_each(opened):
