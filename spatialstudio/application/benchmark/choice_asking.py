@@ -18,6 +18,7 @@ from spatialstudio.application.questions.questions import Questions, questions_o
 from spatialstudio.application.questions.reply_journal import ReplyJournal
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.benchmark_plan import PlannedItem
+from spatialstudio.domain.errors import ImageError
 from spatialstudio.domain.judge_choice import JudgeSetChoice
 from spatialstudio.domain.multiple_choice import AskSettings
 from spatialstudio.domain.ports import CancelToken
@@ -80,8 +81,9 @@ class ChoiceAsking:
             self._settings,
             self._answerer.model_key,
         )
-        for _ in self._questions.ask(run, self._answerer, token):
-            pass
+        *_, last = self._questions.ask(run, self._answerer, token)
+        if last.failed:
+            raise ImageError(last.failed[made.id])
         voted = run.answered(made).voted
         cost = asdict(run.journal.cost)
         return {**choice_values(made, voted, self._settings.rules), "choice_cost": cost, **stated}

@@ -11,9 +11,10 @@ from spatialstudio.application.benchmark.item_worker import ItemWorker
 from spatialstudio.application.benchmark.runner import BenchmarkRunner, failures_of
 from spatialstudio.application.engine.worker import InlineEngine
 from spatialstudio.application.questions.questions import questions_of
-from spatialstudio.domain.errors import DetectorError, SettingsError
+from spatialstudio.domain.errors import DetectorError, ImageError, SettingsError
 from spatialstudio.domain.multiple_choice import AskSettings, ChoiceReply, VoteRules
 from tests.application.benchmark.conftest import PLAN
+from tests.fakes import CountingToken
 
 ONCE = AskSettings(rules=VoteRules(rollouts=1, attempts=1, votes=1), shuffles=False)
 ASKED = PLAN.replace(
@@ -103,6 +104,15 @@ def test_a_picture_whose_questions_fail_is_kept_and_tried_again(bench, items, an
     assert len(failures) == 2
     assert failures_of(items) == ()
     assert bench.notes.read_text() == drawn
+
+
+def test_an_unreadable_picture_is_a_failure_not_an_answer(bench, items, answerer):
+    ask = ChoiceAsking(questions_of(bench.studio), answerer, items.store.folder, ONCE).values
+    (items.store.folder / "damaged.png").write_bytes(b"no picture")
+    for name in ("damaged.png", "missing.png"):
+        with pytest.raises(ImageError):
+            ask(items.opened.drawable[0], name, CountingToken())
+    assert answerer.asked == 0
 
 
 def test_an_answerer_needs_questions_and_other_answers_are_other_verdicts(bench, items):
