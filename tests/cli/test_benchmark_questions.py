@@ -344,6 +344,8 @@ def test_a_protocol_needs_a_known_name_and_an_answerer(terminal, tmp_path):
     assert 'plan.toml, line 5: there is no protocol "x"' in unknown.err
     assert 'plan.toml, line 4: "protocol" needs an answerer' in alone.err
 
+        ([{**LINES[0], "prompt": " "}], 'The questions "000001" .* have no prompt'),
+        ([{**LINES[0], "questions": ["Q? Options: A: "] * 10}], "Line 1 .* has no options"),
 
 def test_prompts_that_could_not_be_read_again_are_refused(terminal, tmp_path, monkeypatch):
     monkeypatch.setattr(

@@ -180,6 +180,9 @@ def _spatialgeneval(file: Path) -> Prompts:
         sets = read_question_file(file)
     except StoreError as error:
         raise PromptError(error.message, hint=error.hint) from error
+    for each in sets:
+        if not each.prompt.strip():
+            raise PromptError(f'The questions "{each.id}" of "{file}" have no prompt.')
     return tuple(
         BenchmarkPrompt(
             id=each.id,

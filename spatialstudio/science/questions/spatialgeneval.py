@@ -111,11 +111,11 @@ def read_question(text: str, key: str) -> ChoiceQuestion:
     if len(text) > MOST_QUESTION_LETTERS:
         raise ValueError(f"a question has more than {MOST_QUESTION_LETTERS} characters")
     stem, *rest = _OPTIONS.split(text)
-    if len(rest) != 1:
-        raise ValueError(f'the question "{text[:60]}" has no options')
-    parts = _OPTION.split(rest[0].strip())[1:]
+    parts = _OPTION.split(rest[0].strip())[1:] if len(rest) == 1 else []
     pairs = zip(parts[::2], parts[1::2], strict=True)
     options = tuple((letter, option.strip()) for letter, option in pairs)
+    if not options:
+        raise ValueError(f'the question "{text[:60]}" has no options')
     texts = [option.lower() for _, option in options]
     found = {
         QuestionDefect.KEY_WITHOUT_OPTION: key not in dict(options),
