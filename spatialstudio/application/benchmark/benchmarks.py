@@ -183,11 +183,12 @@ class Benchmarks:
 
     def _answers(self, plan: OpenPlan) -> AnswerCost:
         asking = plan.plan.asking
-        asked = ((questions_on(item), item.request) for item in plan.drawable)
+        asked = [(questions_on(item), item) for item in plan.drawable]
+        by_key = {made if asking.is_blind else item.key: (made, item) for made, item in asked}
         return total_cost(
-            expected_cost(questions, asking.rules.rollouts, asking, self._pixels(request))
-            for questions, request in asked
-            if questions.questions and request
+            expected_cost(made, asking.rules.rollouts, asking, self._pixels(item.request))
+            for made, item in by_key.values()
+            if made.questions and item.request
         )
 
     def _bytes_of(self, request: GenerationRequest) -> int:

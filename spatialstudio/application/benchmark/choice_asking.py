@@ -8,6 +8,7 @@ benchmark asks for the missing ones only, and shared with other runs by the cach
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from spatialstudio.application.benchmark.plan_file import asks_questions
@@ -52,6 +53,7 @@ class ChoiceAsking:
         self._folder = folder
         self._settings = settings
         self._asking = key_of([answerer.id, answerer.model_key, settings])[:ASKING_LENGTH]
+        self._locks: dict[str, Lock] = {}
 
     def values(self, item: PlannedItem, picture: str, token: CancelToken) -> Mapping[str, Any]:
         """Ask about the picture of an item, and return the values of the metric ``choices``.
@@ -81,11 +83,15 @@ class ChoiceAsking:
             self._settings,
             self._answerer.model_key,
         )
-        *_, last = self._questions.ask(run, self._answerer, token)
+        # without the picture, the first item of a prompt asks, and the others use its replies
+        shared = made.id if self._settings.is_blind else item.key
+        with self._locks.setdefault(shared, Lock()):
+            *_, last = self._questions.ask(run, self._answerer, token)
         if last.failed:
             raise ImageError(last.failed[made.id])
         voted = run.answered(made).voted
-        cost = asdict(run.journal.cost)
+        cost = asdict(run.journal.full_cost)
+        del cost["cached"]  # depends on the order of items
         return {**choice_values(made, voted, self._settings.rules), "choice_cost": cost, **stated}
 
 

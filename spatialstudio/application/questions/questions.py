@@ -244,7 +244,7 @@ class Questions:
             name = sha256(model_key.encode()).hexdigest()
             with suppress(StoreError):
                 path = self._cache / CACHE_FOLDER / f"{name}.jsonl"
-                self._journals[model_key] = ReplyJournal(path)
+                self._journals.setdefault(model_key, ReplyJournal(path))  # one for all threads
         return self._journals.get(model_key)
 
 

@@ -56,6 +56,7 @@ class ReplyJournal:
 
     Attributes:
         cost: Of all of its lines.
+        full_cost: Their cost if no reply had come from the cache.
         damaged: Number of its lines that cannot be read.
 
     Args:
@@ -70,7 +71,7 @@ class ReplyJournal:
         self._by_key: dict[str, ChoiceReply] = {}
         self._by_place: dict[str, dict[tuple[int, int], tuple[str, ChoiceReply]]] = {}
         self._pictures: dict[str, str] = {}
-        self.cost = AnswerCost()
+        self.cost = self.full_cost = AnswerCost()
         self.damaged = 0
         with _explained(path):
             if os.path.lexists(path):
@@ -123,6 +124,7 @@ class ReplyJournal:
 
     def _note(self, stored: StoredReply) -> None:
         self.cost = with_reply(self.cost, stored)
+        self.full_cost = with_reply(self.full_cost, replace(stored, is_cached=False))
         if stored.reply is None:
             return
         set_id, attempt, question = stored.place

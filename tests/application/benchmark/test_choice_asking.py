@@ -1,7 +1,10 @@
 """Multiple-choice questions of a benchmark, asked of an answerer that the plan names."""
 
 import json
+from collections import Counter
+from dataclasses import replace
 from functools import partial
+from threading import Event, Thread
 
 import pytest
 
@@ -39,6 +42,16 @@ class KnowingAnswerer:
         self.asked += 1
         assert image.ndim == 3
         return ChoiceReply(text="\n".join(f"{each.key}: seen" for each in questions))
+
+
+class SlowAnswerer(KnowingAnswerer):
+    """Takes long enough for another request to arrive."""
+
+    def choose(self, image, questions, sampling, token):
+        self.asked += 1
+        Event().wait(0.3)
+        text = "\n".join(f"{each.key}: guessed" for each in questions)
+        return ChoiceReply(text=text, tokens_in=100, tokens_out=7)
 
 
 @pytest.fixture
@@ -113,6 +126,29 @@ def test_an_unreadable_picture_is_a_failure_not_an_answer(bench, items, answerer
         with pytest.raises(ImageError):
             ask(items.opened.drawable[0], name, CountingToken())
     assert answerer.asked == 0
+
+
+def test_two_engines_at_one_prompt_pay_for_its_blind_replies_once(bench, items):
+    answerer = SlowAnswerer()
+    blind = replace(ONCE, is_blind=True)
+    ask = ChoiceAsking(questions_of(bench.studio), answerer, items.store.folder, blind).values
+    by_prompt = Counter(item.prompt.id for item in items.opened.drawable)
+    (prompt, _), *_ = by_prompt.most_common()
+    first, second = [item for item in items.opened.drawable if item.prompt.id == prompt][:2]
+    values = {}
+
+    def do(item):
+        values[item.key] = ask(item, "", CountingToken())
+
+    threads = [Thread(target=do, args=(item,)) for item in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answerer.asked == 1
+    assert values[first.key] == values[second.key]  # whichever asked
+    assert values[first.key]["choice_cost"]["tokens_in"] == 100
 
 
 def test_an_answerer_needs_questions_and_other_answers_are_other_verdicts(bench, items):
