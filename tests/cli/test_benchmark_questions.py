@@ -140,10 +140,8 @@ PSG_ACCURACIES = {
     "Occlusion": 1,
     "Motion": 0.5,
     "Causal": 0.5,
-    "basic": 0.5,
-    "spatial": 0.688,
-    "overall": 0.65,
 }
+PSG_TOTALS = {"basic": 0.5, "spatial": 0.688, "overall": 0.65}
 
 
 def test_the_published_protocol_is_counted_by_sub_domain_and_method(terminal, tmp_path, answerer):
@@ -154,7 +152,10 @@ def test_the_published_protocol_is_counted_by_sub_domain_and_method(terminal, tm
     assert (finished.code, len(answerer.replies)) == (0, 40)
     psg = {name: found["psg", "choice_accuracies", name] for name in PSG_ACCURACIES}
     assert psg == PSG_ACCURACIES
+    assert {name: found["psg", "choices", name] for name in PSG_TOTALS} == PSG_TOTALS
     assert {found["plain", "choice_accuracies", name] for name in PSG_ACCURACIES} == {1.0}
+    assert [found[name, "choices", "pictures"] for name in ("plain", "psg")] == [1, 2]
+    assert found["psg", "choices", "answerers"] == "localhost tiny"
     unanswered = [found[name, "choices", "unanswered_pictures"] for name in ("plain", "psg")]
     assert unanswered == [1, 0]
     assert "fewer are left out" in found["plain", "choices", "rule"]
@@ -203,7 +204,7 @@ def test_ours_shuffles_and_counts_unanswered_pictures_as_wrong(terminal, tmp_pat
     terminal("benchmark", "run", plan_in(tmp_path, asking), "--out", out)
     found = figures_of(terminal, out)
 
-    assert found["plain", "choice_accuracies", "overall"] == 0.5
+    assert found["plain", "choices", "overall"] == 0.5
     assert found["plain", "choices", "mean"] == 0.5
     assert found["psg", "choice_accuracies", "Layout"] == 1
     rule = found["plain", "choices", "rule"]
@@ -220,7 +221,7 @@ def test_an_interrupted_run_asks_nothing_twice(terminal, tmp_path, answerer):
     resumed = terminal("benchmark", "resume", out)
 
     assert (resumed.code, len(answerer.replies)) == (0, 40)
-    assert figures_of(terminal, out)["psg", "choice_accuracies", "overall"] == 0.65
+    assert figures_of(terminal, out)["psg", "choices", "overall"] == 0.65
     assert figures_of(terminal, out)["psg", "choice_cost", "replies"] == 10
 
 
@@ -249,7 +250,7 @@ def test_another_protocol_asks_again_and_is_counted_alone(terminal, tmp_path, an
     found = figures_of(terminal, out)
 
     assert found["psg", "choice_cost", "replies"] == 100
-    assert found["psg", "choice_accuracies", "overall"] == 1
+    assert found["psg", "choices", "overall"] == 1
     assert "each question alone" in found["psg", "choices", "rule"]
 
 
@@ -315,12 +316,26 @@ def test_a_plan_estimates_the_answers(terminal, tmp_path, answerer, protocol, re
     plan = plan_in(tmp_path, PUBLISHED.replace("published", protocol))
     in_lines = terminal("benchmark", "plan", plan)
     answer = json.loads(terminal("benchmark", "plan", plan, "--json").out)["answers"]
-
     pictures = 2 if protocol == "blind" else 4  # blind, both methods share their replies
+
     assert f"answers {replies} replies" in in_lines.out
     assert (answer["replies"], answer["tokens_out"]) == (replies, pictures * 5 * 10 * 40)
     assert answer["tokens_in"] > 5 * pictures * len("".join(LINES[0]["questions"])) / 4
     assert answerer.replies == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("choice_protocol", ["x"]), ("choice_answerer", 1), ("choice_cost", {"replies": "x"})],
+)
+def test_damaged_values_of_rows_are_said_to_be(terminal, tmp_path, answerer, name, value):
+    out = tmp_path / "out"
+    terminal("benchmark", "run", plan_in(tmp_path), "--out", out)
+    file = next(out.glob("results/*/rows.jsonl"))
+    lines = [{**json.loads(text), name: value} for text in file.read_text().splitlines()]
+    file.write_text("".join(json.dumps(each) + "\n" for each in lines))
+
+    assert "is damaged" in terminal("benchmark", "report", out).err
 
 
 @pytest.mark.parametrize(
@@ -329,6 +344,8 @@ def test_a_plan_estimates_the_answers(terminal, tmp_path, answerer, protocol, re
         ([{**LINES[0], "answers": ["A"]}], "Line 1 .* not a list of 10 texts"),
         ([LINES[0], LINES[0]], 'the id "000001" is repeated'),
         ([], "has no questions"),
+        ([{**LINES[0], "prompt": " "}], 'The questions "000001" .* have no prompt'),
+        ([{**LINES[0], "questions": ["Q? Options: A: "] * 10}], "Line 1 .* has no options"),
     ],
 )
 def test_defective_files_are_refused_with_their_line(terminal, tmp_path, lines, message):
@@ -345,8 +362,6 @@ def test_a_protocol_needs_a_known_name_and_an_answerer(terminal, tmp_path):
     assert 'plan.toml, line 5: there is no protocol "x"' in unknown.err
     assert 'plan.toml, line 4: "protocol" needs an answerer' in alone.err
 
-        ([{**LINES[0], "prompt": " "}], 'The questions "000001" .* have no prompt'),
-        ([{**LINES[0], "questions": ["Q? Options: A: "] * 10}], "Line 1 .* has no options"),
 
 def test_prompts_that_could_not_be_read_again_are_refused(terminal, tmp_path, monkeypatch):
     monkeypatch.setattr(

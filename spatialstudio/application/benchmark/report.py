@@ -43,6 +43,7 @@ from spatialstudio.science.benchmark.figures import (
     reasons_of,
     scaling_curve,
 )
+from spatialstudio.science.metrics.choice_questions import check_choices
 from spatialstudio.science.metrics.visor import ends_found
 
 LARGEST_ROWS_BYTES = 256 * MEBIBYTE
@@ -171,7 +172,7 @@ def _stored_rows(path: Path) -> Iterator[Row]:
             row = parse_limited(line)
             _check_row(row)
             yield row
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
             f'The file "{path.name}" is damaged.',
             hint='Write it again with "spatialstudio benchmark resume".',
@@ -184,6 +185,7 @@ def _check_row(row: Row) -> None:
     int(row.get("seed") or 0)
     len(row.get("assertions") or ())
     sum(each or 0.0 for each in row.get(ROUND_SCORES) or ())
+    check_choices(row)
 
 
 def _rows_of(run: RecordedRun) -> Iterator[Row]:

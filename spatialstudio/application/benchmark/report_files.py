@@ -12,7 +12,7 @@ from spatialstudio.domain.benchmark import OutcomeCounts, PairCounts
 from spatialstudio.domain.foreign_text import latex_text, table_text
 from spatialstudio.domain.interval import Interval
 from spatialstudio.science.benchmark.figures import Comparison, Rates
-from spatialstudio.science.metrics.choice_questions import ACCURACIES, CHOICES, COST
+from spatialstudio.science.metrics.choice_questions import ACCURACIES, CHOICES, COST, TOTALS
 from spatialstudio.science.statistics.intervals import share_interval
 
 HEADER = ("method", "group", "name", "figure", "value", "low", "high", "n")
@@ -287,24 +287,29 @@ def _html_choices(reports: Sequence[MethodReport]) -> str:
     asked = [each for each in reports if ACCURACIES in each.metrics]
     if not asked:
         return ""
-    counts = ("pictures", "unanswered_pictures")
+    shown = (*TOTALS, "pictures", "unanswered_pictures")
     figures = [
         {
-            **each.metrics[ACCURACIES],
-            **{name: each.metrics[CHOICES][name] for name in counts},
-            **each.metrics.get(COST, {}),
+            (group, name): value
+            for group in (ACCURACIES, CHOICES, COST)
+            for name, value in each.metrics.get(group, {}).items()
+            if group != CHOICES or name in shown
         }
         for each in asked
     ]
-    names = dict.fromkeys(name for own in figures for name in own)
+    keys = dict.fromkeys(key for own in figures for key in own)
     rows: list[Line] = [
         ("Method", *(each.name for each in asked)),
-        *((name.replace("_", " "), *(own.get(name) for own in figures)) for name in names),
+        *((key[1].replace("_", " "), *(own.get(key) for own in figures)) for key in keys),
     ]
-    rules = "".join(
-        f"<p>{escape(each.name)}: {escape(each.metrics[CHOICES]['rule'])}.</p>" for each in asked
-    )
+    rules = "".join(f"<p>{escape(each.name)}: {escape(_choice_rule(each))}.</p>" for each in asked)
     return _html_table("Multiple-choice questions by sub-domain", rows) + rules
+
+
+def _choice_rule(report: MethodReport) -> str:
+    figures = report.metrics[CHOICES]
+    answerers = figures.get("answerers")
+    return f"{figures['rule']}; answered by {answerers}" if answerers else figures["rule"]
 
 
 def _scaling_rows(reports: Sequence[MethodReport]) -> list[Line]:

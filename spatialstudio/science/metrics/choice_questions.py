@@ -36,9 +36,12 @@ from spatialstudio.science.questions.spatialgeneval import choice_figures, count
 
 CHOICES = "choices"
 ACCURACIES, COST = "choice_accuracies", "choice_cost"
-"""Further figures: accuracy by sub-domain, and what all answers cost."""
+"""Further figures: accuracy by sub-domain, and what all replies cost."""
+TOTALS = ("basic", "spatial", "overall")
+"""Names of the mean accuracies of sub-domains among the figures."""
 PERCEPTION_RULES = VoteRules(rollouts=1, attempts=1, votes=1)
 BY_PERCEPTION = "answered by the perception; what it cannot tell counts as wrong"
+UNSTATED = "protocol not stated"
 
 
 def _of_picture(scene: SceneGraph, evaluation: Evaluation, _: object) -> Mapping[str, Any]:
@@ -150,26 +153,45 @@ def _figures(rows: Sequence[Row], _: object) -> Mapping[str, Figures]:
     if not asked:
         return {}
     letters = [each["letter"] for row in asked for each in row["choice_questions"]]
-    figures = choice_figures([_voted(row) for row in asked], VoteRules())
-    accuracies = {
-        **figures.sub_domains,
-        "basic": figures.basic,
-        "spatial": figures.spatial,
-        "overall": figures.overall,
-    }
-    rules = dict.fromkeys(row.get("choice_protocol", BY_PERCEPTION) for row in asked)
+    voted = [_voted(row) for row in asked]
+    figures = choice_figures(voted, VoteRules())
+    totals = {name: getattr(figures, name) for name in TOTALS}
+    answerers = dict.fromkeys(row["choice_answerer"] for row in asked if "choice_answerer" in row)
+    rules = dict.fromkeys(
+        row.get("choice_protocol", UNSTATED if "choice_answerer" in row else BY_PERCEPTION)
+        for row in asked
+    )
     return {
         CHOICES: {
             **({"mean": mean(scores)} if scores else {}),
             "questions": len(letters),
             "answered": sum(letter != NONE_LETTER for letter in letters) / len(letters),
-            "pictures": len(asked),
+            **_known(totals),
+            "pictures": sum(set(each.is_right) != {None} for each in voted),
             "unanswered_pictures": figures.unanswered,
             "rule": "; ".join(rules),
+            **({"answerers": "; ".join(answerers)} if answerers else {}),
         },
-        ACCURACIES: {name: value for name, value in accuracies.items() if value is not None},
+        ACCURACIES: _known(figures.sub_domains),
         COST: _cost([row["choice_cost"] for row in asked if "choice_cost" in row]),
     }
+
+
+def _known(accuracies: Mapping[str, float | None]) -> Figures:
+    return {name: value for name, value in accuracies.items() if value is not None}
+
+
+def check_choices(row: Row) -> None:
+    """Raise KeyError, TypeError or AttributeError for damaged values that the figures read."""
+    texts = [row.get("choice_protocol", ""), row.get("choice_answerer", "")]
+    numbers = [row.get("choice_score") or 0.0, *row.get("choice_cost", {}).values()]
+    for each in row.get("choice_questions") or ():
+        texts += [each["sub_domain"], each["key"], each["letter"], each.get("votes", "")]
+        numbers.append(each.get("right") or False)
+    if not all(isinstance(each, str) for each in texts):
+        raise TypeError(texts)
+    if not all(isinstance(each, int | float) for each in numbers):
+        raise TypeError(numbers)
 
 
 def _voted(row: Row) -> VotedSet:
@@ -187,8 +209,9 @@ def _voted(row: Row) -> VotedSet:
 
 
 def _cost(costs: Sequence[Mapping[str, float]]) -> Figures:
-    """Return the sums of what the answers about pictures cost; nothing without costs."""
-    return {name: sum(each[name] for each in costs) for name in (costs[0] if costs else ())}
+    """Return the sums of what the replies about pictures cost; nothing without costs."""
+    names = dict.fromkeys(name for each in costs for name in each)
+    return {name: sum(each[name] for each in costs if name in each) for name in names}
 
 
 METRIC = Metric(

@@ -8,7 +8,7 @@ from spatialstudio.application.paths import StudioPaths
 from spatialstudio.domain.scene import Prompt
 from spatialstudio.domain.verdict import Detection, Evaluation, Mask, Perception, box_around
 from spatialstudio.science.checker.instances import measure_instances
-from spatialstudio.science.metrics.choice_questions import CHOICES, METRIC
+from spatialstudio.science.metrics.choice_questions import ACCURACIES, CHOICES, METRIC, UNSTATED
 
 SIDE = 100
 SCENE = build(StudioPaths.usual().surroundings).extract(
@@ -78,3 +78,23 @@ def test_figures_are_means_over_pictures_and_errors_count_zero():
     assert (
         METRIC.figures([{"error": None, "choice_score": None, "choice_questions": []}], None) == {}
     )
+
+
+def voted_row(sub_domain, letter="A", **stated):
+    """A row with one question, whose key is A."""
+    asked = {"sub_domain": sub_domain, "key": "A", "letter": letter, "right": letter == "A"}
+    return {"error": None, "choice_score": 1.0, "choice_questions": [asked], **stated}
+
+
+def test_sub_domains_with_the_names_of_totals_stay_apart():
+    rows = [voted_row("overall"), voted_row("Object", "B"), voted_row("seconds")]
+    figures = METRIC.figures(rows, None)
+    assert figures[ACCURACIES] == {"overall": 1, "Object": 0, "seconds": 1}
+    assert figures[CHOICES]["overall"] == 0.667
+
+
+def test_all_answerers_are_named_and_the_perception_only_where_it_answered():
+    stated = [{"choice_answerer": name, "choice_protocol": "published"} for name in ("a", "b")]
+    rows = [voted_row("Object", **each) for each in stated]
+    figures = METRIC.figures([*rows, voted_row("Object", choice_answerer="a")], None)[CHOICES]
+    assert (figures["answerers"], figures["rule"]) == ("a; b", f"published; {UNSTATED}")
