@@ -66,6 +66,20 @@ def read_prompt_sets(plans: Sequence[PromptSetPlan], resources: Path) -> Prompts
     return prompts
 
 
+def set_size(plan: PromptSetPlan, resources: Path) -> int:
+    """Return the number of prompts of a whole set, which may be more than a plan can take.
+
+    Args:
+        plan: The set; its sample does not count.
+        resources: Folder of the shipped resources.
+
+    Raises:
+        PromptError: The file cannot be read, or holds no prompt.
+        SettingsError: The set needs a file.
+    """
+    return len(_all_of(plan, resources))
+
+
 def _all_of(plan: PromptSetPlan, resources: Path) -> Prompts:
     match plan.source:
         case PromptSource.SPATIALBENCH_UC:

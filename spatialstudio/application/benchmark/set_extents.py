@@ -1,11 +1,10 @@
 """How much of each prompt set a plan takes, and the licence of its prompts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from spatialstudio.application.benchmark.plan_file import read_plan
-from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
+from spatialstudio.application.benchmark.prompt_sets import set_size
 from spatialstudio.application.benchmark.result_store import PLAN_FILE
 from spatialstudio.domain.benchmark_plan import BenchmarkPlan, PromptSetPlan, PromptSource
 from spatialstudio.domain.frozen import frozen
@@ -57,7 +56,7 @@ def set_extents(plan: BenchmarkPlan, resources: Path) -> tuple[SetExtent, ...]:
     Raises:
         PromptError: A file of the plan cannot be read.
     """
-    return tuple(_extent(each, _size(each, resources)) for each in plan.prompts)
+    return tuple(_extent(each, set_size(each, resources)) for each in plan.prompts)
 
 
 def stored_extents(folders: Sequence[Path], resources: Path) -> tuple[SetExtent, ...]:
@@ -73,12 +72,9 @@ def stored_extents(folders: Sequence[Path], resources: Path) -> tuple[SetExtent,
     plans = [read_plan(each / PLAN_FILE) for each in folders if (each / PLAN_FILE).is_file()]
     sets = dict.fromkeys(each for plan in plans for each in plan.prompts)
     return tuple(
-        _extent(each, None if each.source.needs_file else _size(each, resources)) for each in sets
+        _extent(each, None if each.source.needs_file else set_size(each, resources))
+        for each in sets
     )
-
-
-def _size(plan: PromptSetPlan, resources: Path) -> int:
-    return len(read_prompt_sets([replace(plan, sample=None)], resources))
 
 
 def _extent(plan: PromptSetPlan, size: int | None) -> SetExtent:

@@ -9,8 +9,9 @@ import pytest
 
 from spatialstudio.adapters.prompts.grammar import GrammarExtractor
 from spatialstudio.adapters.storage.records.spatialbench_uc import read_objects
-from spatialstudio.application.benchmark.prompt_sets import read_prompt_sets
-from spatialstudio.domain.benchmark_plan import PromptSetPlan, PromptSource
+from spatialstudio.application.benchmark.prompt_sets import MOST_PROMPTS, read_prompt_sets
+from spatialstudio.application.benchmark.set_extents import set_extents
+from spatialstudio.domain.benchmark_plan import BenchmarkPlan, PromptSetPlan, PromptSource
 from spatialstudio.domain.errors import PromptError, SettingsError
 from spatialstudio.domain.multiple_choice import SUB_DOMAINS
 from spatialstudio.domain.resources import resources_folder
@@ -74,6 +75,17 @@ def test_a_sample_keeps_the_order_and_depends_on_its_seed():
 def test_a_sample_larger_than_its_set_is_refused():
     with pytest.raises(SettingsError, match="200 prompts"):
         read(source=PromptSource.SPATIALBENCH_UC, sample=201)
+
+
+def test_a_sample_may_be_taken_of_more_prompts_than_a_plan_can_have(tmp_path):
+    file = tmp_path / "large.txt"
+    file.write_text("a dog\n" * (MOST_PROMPTS + 1))
+    own = PromptSetPlan(source=PromptSource.LIST, file=file, sample=2)
+    plan = BenchmarkPlan(name="large", prompts=(own,), methods=(), seeds=(0,))
+
+    (extent,) = set_extents(plan, resources_folder())
+
+    assert (extent.prompts, extent.size) == (2, MOST_PROMPTS + 1)
 
 
 def test_prompts_of_spatialgeneval_keep_their_questions_and_scenes(tmp_path):
