@@ -46,7 +46,6 @@ class ResultFollower:
     def __init__(self, items: ItemFiles, judges: JudgePlan) -> None:
         self._items = items
         self._judges = judges
-        self._others = tuple(each for each in items.opened.plan.judges if each != judges)
         self._unjudged = set[str]()
         self._known: dict[str, frozenset[str]] = dict.fromkeys(KINDS, frozenset())
         self._stamps: dict[str, int] = {}
@@ -64,7 +63,7 @@ class ResultFollower:
 
     @property
     def unjudged(self) -> int:
-        """Number of pictures, as last read, that another judge set is still to judge."""
+        """Number of pictures, as last read, that are left to judge and are not left cells."""
         return len(self._unjudged)
 
     def read(self, check: Callable[[], object]) -> Iterator[CellTable]:
@@ -119,7 +118,7 @@ class ResultFollower:
         failure = store.failure(item.key)
         writer.clear(cells)
         self._unjudged.discard(item.key)
-        if record is not None and failure is None and not self._is_judged_by_others(item):
+        if record is not None and failure is None and not self._is_judged(item):
             self._unjudged.add(item.key)
         try:
             if record is not None:
@@ -134,9 +133,16 @@ class ResultFollower:
         if failure is not None:
             writer.write_failure(cells, failure.message)
 
-    def _is_judged_by_others(self, item: PlannedItem) -> bool:
-        """Return True if all judge sets but the shown one have judged an item."""
-        jobs = (self._items.job(item, each) for each in self._others)
+    def _is_judged(self, item: PlannedItem) -> bool:
+        """Return True if all judge sets have judged an item; of the shown one its cells tell.
+
+        Cells without relations do not tell, as they have no outcome.
+        """
+        assert item.request is not None
+        has_outcome = bool(item.request.scene.relations)
+        judges = self._items.opened.plan.judges
+        asked = (each for each in judges if not (has_outcome and each == self._judges))
+        jobs = (self._items.job(item, each) for each in asked)
         names = (f"{item.key}.{self._items.judge_id(job)}" for job in jobs)
         return self._known["judged"].issuperset(names)
 

@@ -40,7 +40,7 @@ class BenchmarkView:
         table: Its cells.
         held: "pause" or "drain" while its process is asked to; empty otherwise.
         expected: Seconds per picture in earlier benchmarks, by method; unknown ones lack.
-        unjudged: Number of pictures that another judge set is still to judge.
+        unjudged: Number of pictures that are left to judge, without the left cells of the table.
     """
 
     folder: Path

@@ -126,7 +126,7 @@ def run_in_words(
         if not has_work(view):
             return tr("All pictures are done.")
         if not view.table.is_left.any():
-            left = tr("{count} pictures are left for another judge set.")
+            left = tr("{count} pictures are left to judge.")
             return left.format(count=f"{view.unjudged:,}")
         return f"{tr('Not running in this window.')} {_expected_in_words(view)}"
     if view.held == "pause":

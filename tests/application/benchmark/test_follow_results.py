@@ -122,6 +122,17 @@ def test_pictures_left_for_another_judge_set_are_counted(drawn, bench):
     assert follower.unjudged == 0
 
 
+def test_a_picture_without_relations_is_left_until_its_questions_are_answered(drawn):
+    follower = follow(drawn)
+    cell = int(np.flatnonzero(~last(follower).is_judged)[0])
+    assert follower.unjudged == 0
+    file_of(drawn, cell, "judged").unlink()
+
+    follower = follow(drawn)
+    assert not last(follower).is_left.any()
+    assert follower.unjudged == 1
+
+
 class Watched:
     """A monitor of benchmarks, and what it publishes."""
 

@@ -82,7 +82,7 @@ def test_start_is_enabled_while_another_judge_set_has_work(panel, context, qtbot
     two = replace(done.plan, judges=(JudgePlan(), JudgePlan(name="cut")))
     start = context.actions[commands.START]
     panel.handle(BenchmarkChanged(view=replace(done, plan=two, unjudged=3)))
-    words = "3 pictures are left for another judge set."
+    words = "3 pictures are left to judge."
     qtbot.waitUntil(lambda: panel._state.text() == words)
     assert start.isEnabled()
     panel.handle(BenchmarkChanged(view=replace(done, plan=two)))
