@@ -79,10 +79,15 @@ def table_text(
 
 
 def latex_text(text: str) -> str:
-    """Return a text with the special characters of LaTeX escaped."""
+    r"""Return a text with the special characters of LaTeX escaped, control characters as spaces.
+
+    Those that "\\" takes as its arguments, "[" and "*", are in braces: a row may begin with them.
+    """
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     plain = {character: f"\\{character}" for character in "&%$#_{}"}
-    return "".join({**special, **plain}.get(character, character) for character in text)
+    braced = {character: f"{{{character}}}" for character in "[]*"}
+    escapes = {**special, **plain, **braced}
+    return "".join(escapes.get(character, character) for character in plain_text(text))
 
 
 def _cell(value: object, number_format: str) -> object:

@@ -25,7 +25,7 @@ from spatialstudio.cli import printing
 from spatialstudio.cli.commands import run
 from spatialstudio.domain.drawing import Drawing, Text
 from spatialstudio.domain.errors import ErrorReport
-from spatialstudio.domain.foreign_text import shown, table_text
+from spatialstudio.domain.foreign_text import latex_text, shown, table_text
 from spatialstudio.domain.library import Marks
 from spatialstudio.domain.scene import Prompt
 from spatialstudio.ui.widgets.texts import (
@@ -323,3 +323,12 @@ def test_no_widget_guesses_whether_words_are_rich_text(names, homes):
         if path not in homes and isinstance(node, ast.Call) and _called(node) in names
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("text", ["[5cm] a dog", "* a dog"])
+def test_no_cell_of_a_latex_table_is_an_argument_of_the_line_before(text):
+    assert latex_text(text).startswith(f"{{{text[0]}}}")
+
+
+def test_no_control_character_or_blank_line_gets_into_latex():
+    assert latex_text("a\x1b[2J dog\n\nand a cat") == "a {[}2J dog  and a cat"
