@@ -340,8 +340,8 @@ def _lines(report: Mapping[str, Any]) -> Iterator[str]:
         yield from _answered_lines(answered)
 
 
-def _percent(scores: Sequence[float]) -> str:
-    return "".join(f"{score:9.1%}" for score in scores)
+def _percent(scores: Sequence[float | None]) -> str:
+    return "".join("       --" if score is None else f"{score:9.1%}" for score in scores)
 
 
 def _answered_lines(answered: Mapping[str, Any]) -> Iterator[str]:

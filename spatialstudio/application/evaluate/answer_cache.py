@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 
 from spatialstudio.domain.arrays import RgbImage
@@ -78,9 +79,10 @@ def _read(path: Path) -> dict[str, YesNoChances]:
     with suppress(OSError), open_regular(path, MOST_BYTES) as file:
         while line := file.readline(MOST_LINE_BYTES):
             with suppress(ValueError, TypeError):
-                key, log_yes, log_no = parse_limited(line, MOST_LINE_BYTES)
-                if isinstance(key, str) and max(float(log_yes), float(log_no)) <= 0:
-                    known[key] = YesNoChances(log_yes=float(log_yes), log_no=float(log_no))
+                key, *logs = parse_limited(line, MOST_LINE_BYTES)
+                log_yes, log_no = map(float, logs)
+                if isinstance(key, str) and -inf < log_yes <= 0 and -inf < log_no <= 0:
+                    known[key] = YesNoChances(log_yes=log_yes, log_no=log_no)
     return known
 
 

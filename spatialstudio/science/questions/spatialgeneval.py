@@ -328,7 +328,7 @@ BLIND: Mapping[str, Chooser] = {
 
 def blind_scores(
     sets: Sequence[QuestionSet], choose: Chooser, rules: VoteRules, *, shuffles: bool, seed: int = 0
-) -> tuple[float, float]:
+) -> tuple[float | None, float | None]:
     """Score an answerer that does not look at the pictures.
 
     Args:
@@ -339,7 +339,8 @@ def blind_scores(
         seed: Seed of orders and random answers.
 
     Returns:
-        Share of right single answers, and share of questions that are right by the votes.
+        Share of right single answers, and share of questions that are right by the votes; None
+        if no question counts.
     """
     rng, single, voted = np.random.default_rng(seed), [], []
     for each in sets:
@@ -350,4 +351,6 @@ def blind_scores(
         keep = [not (rules.leaves_out_defects and q.defects) for q in each.questions]
         single += right[:, keep].ravel().tolist()
         voted += (right[:, keep].sum(0) >= rules.votes).tolist()
+    if not single:
+        return None, None
     return float(np.mean(single)), float(np.mean(voted))

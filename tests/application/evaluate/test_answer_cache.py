@@ -106,3 +106,12 @@ def test_an_answerer_of_an_unknown_model_is_always_asked(tmp_path):
         cached.answer(PICTURE, QUESTIONS, CountingToken())
     assert unnamed.asked == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("damaged", ["nan", "-inf"])
+def test_a_cached_answer_of_no_finite_probability_is_asked_again(ask, tmp_path, damaged):
+    ask(yes)
+    (path,) = tmp_path.rglob("*.jsonl")
+    rows = map(json.loads, filter(None, path.read_text().splitlines()))
+    path.write_text("".join(json.dumps([key, log, damaged]) + "\n" for key, log, _ in rows))
+    assert ask(yes)[1] == 2

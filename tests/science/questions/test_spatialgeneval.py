@@ -184,6 +184,12 @@ def test_a_preference_for_long_options_survives_shuffling_as_it_follows_the_text
     assert blind_scores(sets, BLIND["longest option"], OURS, shuffles=True) == (1, 1)
 
 
+def test_blind_answerers_have_no_score_where_no_question_counts():
+    sets = [questions(keys="F" * 10)]
+    rules = VoteRules(leaves_out_defects=True)
+    assert blind_scores(sets, BLIND["always C"], rules, shuffles=False) == (None, None)
+
+
 def test_a_random_answerer_is_at_chance_either_way():
     sets = [questions(number) for number in range(200)]
     scores = [blind_scores(sets, BLIND["random"], OURS, shuffles=s)[0] for s in (False, True)]
