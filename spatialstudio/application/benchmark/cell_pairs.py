@@ -3,18 +3,17 @@
 import numpy as np
 import numpy.typing as npt
 
+from spatialstudio.application.benchmark.method_choice import MethodChoice, choose_among
 from spatialstudio.domain.benchmark_cells import CellState, CellTable
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.library import Whole
 from spatialstudio.science.benchmark.figures import Comparison, compare
-from spatialstudio.science.benchmark.opse import ERROR, Choice, corrected, published
+from spatialstudio.science.benchmark.opse import ERROR
 
 PASS, PSE = "pass", "pse"
 """Values that methods are compared by."""
-SEED = 0
-"""Order in which the choice reads prompts and seeds."""
 ENOUGH = 0.5
 """Scores of a method as a share of those of the method with the most."""
 Scores = npt.NDArray[np.float64]
@@ -56,23 +55,6 @@ class ChangedCells:
     first: Whole
     second: Whole
     change: Scores
-
-
-@frozen(eq=False)
-class CellChoice:
-    """The choice of the best method, reading scores one after the other (OPSE).
-
-    Attributes:
-        names: G methods.
-        choice: The choice, with its history.
-        scores: Number of prompts and seeds that all methods share.
-        is_published: Whether the published procedure was replayed, whose pulls are of 5 scores.
-    """
-
-    names: tuple[str, ...]
-    choice: Choice
-    scores: int
-    is_published: bool = False
 
 
 def scores_of(table: CellTable, value: str) -> Scores:
@@ -138,7 +120,7 @@ def changed_cells(table: CellTable, first: str, second: str) -> ChangedCells:
 
 def choose_best(
     table: CellTable, value: str, error: float = ERROR, *, is_published: bool = False
-) -> CellChoice:
+) -> MethodChoice:
     """Choose the best method from the pictures that all methods have, in a random order.
 
     Methods with less than half as many scores as another are left out.
@@ -162,9 +144,4 @@ def choose_best(
             hint="Wait until pictures of two methods are judged.",
         )
     names = tuple(table.grid.methods[each] for each in np.flatnonzero(has_scores))
-    columns = scores[has_scores][:, shared]
-    rng = np.random.default_rng(SEED)
-    choice = published([*columns], rng) if is_published else corrected(columns, rng, error)
-    return CellChoice(
-        names=names, choice=choice, scores=columns.shape[1], is_published=is_published
-    )
+    return choose_among(names, scores[has_scores][:, shared], error, is_published=is_published)

@@ -4,25 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spatialstudio.application.benchmark.method_choice import MethodChoice, choose_among
 from spatialstudio.application.benchmark.report import MethodResults, metric_means, pass_values
 from spatialstudio.domain.errors import SettingsError, StoreError
-from spatialstudio.domain.frozen import frozen
-from spatialstudio.science.benchmark.opse import Choice, corrected, published
-
-
-@frozen(eq=False)
-class MethodChoice:
-    """A choice between the methods of a benchmark.
-
-    Attributes:
-        names: The methods, in the order of the choice's pulls.
-        choice: The choice.
-        scores: Number of prompts and seeds that all methods share.
-    """
-
-    names: tuple[str, ...]
-    choice: Choice
-    scores: int
 
 
 def check_error(error: float) -> None:
@@ -67,8 +51,5 @@ def choose_method(
             hint="Pass a benchmark with two methods, or choose another --value.",
         )
     scores = np.array([[each[key] for key in shared] for each in columns])
-    rng = np.random.default_rng(seed)
-    choice = published(list(scores), rng) if is_published else corrected(scores, rng, error)
-    return MethodChoice(
-        names=tuple(each.name for each in methods), choice=choice, scores=len(shared)
-    )
+    names = tuple(each.name for each in methods)
+    return choose_among(names, scores, error, seed, is_published=is_published)

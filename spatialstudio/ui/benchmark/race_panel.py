@@ -9,7 +9,8 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 
-from spatialstudio.application.benchmark.cell_pairs import PASS, PSE, CellChoice, choose_best
+from spatialstudio.application.benchmark.cell_pairs import PASS, PSE, choose_best
+from spatialstudio.application.benchmark.method_choice import MethodChoice
 from spatialstudio.application.benchmark.monitor import BenchmarkChanged, BenchmarkView
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.benchmark.widgets.race_plot import Race, RacePlot
@@ -37,7 +38,7 @@ class RacePanel(Panel):
         super().__init__()
         self._context = context
         self._view: BenchmarkView | None = context.benchmark.view
-        self._made: CellChoice | None = None
+        self._made: MethodChoice | None = None
         self._judged = 0
         self._is_choosing = False
         self._value = PASS
@@ -64,7 +65,7 @@ class RacePanel(Panel):
         self._published.setToolTip(
             tr("Replay the procedure of the PoS paper: pulls of 5 scores, no stopping rule")
         )
-        self._published.toggled.connect(lambda _on: self.choose())
+        self._published.toggled.connect(lambda _on: self._choose_again())
         self._result = TextLabel()
         self._choose = push_button(tr("Choose"), self.choose, kind="primary")
         self.plot = RacePlot(context.theme)
@@ -142,7 +143,12 @@ class RacePanel(Panel):
 
     def _use_value(self, value: str) -> None:
         self._value = value
-        self.choose()
+        self._choose_again()
+
+    def _choose_again(self) -> None:
+        """Apply changed settings to a choice that was asked for."""
+        if self._made is not None or self._is_choosing:
+            self.choose()
 
     def _show_state(self) -> None:
         has_two = self._view is not None and len(self._view.table.grid.methods) > 1
@@ -157,7 +163,7 @@ class RacePanel(Panel):
                 else tr("Open a benchmark with two methods to choose between them.")
             )
 
-    def _show_race(self, folder: Path, made: CellChoice) -> None:
+    def _show_race(self, folder: Path, made: MethodChoice) -> None:
         if self._view is None or self._view.folder != folder:
             return  # of a benchmark that was open before
         self._made, self._is_choosing = made, False
@@ -197,14 +203,14 @@ def _judged(view: BenchmarkView) -> int:
     return int(view.table.is_judged.sum())
 
 
-def race_in_words(made: CellChoice, methods: Sequence[str]) -> str:
+def race_in_words(made: MethodChoice, methods: Sequence[str]) -> str:
     """Return the result of a choice in sentences; ``methods`` are those of the benchmark."""
     missing = [name for name in methods if name not in made.names]
     left_out = tr(" Left out, with too few scores: {names}.").format(names=", ".join(missing))
     return _result_in_words(made) + (left_out if missing else "")
 
 
-def _result_in_words(made: CellChoice) -> str:
+def _result_in_words(made: MethodChoice) -> str:
     choice = made.choice
     read, whole = sum(choice.pulls), made.scores * len(made.names)
     name = made.names[choice.best]

@@ -105,6 +105,8 @@ def test_the_published_procedure_states_its_pulls(context, shown):
     axes = grid(prompts=100)
     panel = shown(RacePanel(context), changed(axes, [FAIL] * 200 + [PASS] * 200))
     panel._published.click()
+    assert panel._made is None  # nobody has asked for a choice
+    panel.choose()
     choice = panel._made.choice
     assert sum(choice.pulls) == 92  # one pull each, then t = 11 to 100
     words = f"psg is pulled most. Pulls of 5 scores: plain {choice.pulls[0]}, psg"
@@ -112,6 +114,17 @@ def test_the_published_procedure_states_its_pulls(context, shown):
     assert not panel.plot.isVisible()
     panel._published.click()
     assert "psg is the best" in panel._result.text()
+
+
+def test_the_settings_of_one_method_make_no_choice(context, shown):
+    axes = grid(methods=("a",))
+    panel = shown(RacePanel(context), changed(axes, [PASS] * len(axes)))
+    problems = []
+    panel.problem_met.connect(problems.append)
+    panel._published.click()
+    panel._values.choice_picked.emit("pse")
+    assert "two methods" in panel._result.text()
+    assert not problems
 
 
 def test_a_choice_that_is_not_certain_says_so(context, shown):

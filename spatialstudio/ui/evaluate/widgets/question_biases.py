@@ -19,7 +19,7 @@ class QuestionBiases(QWidget):
         self._state = TextLabel(tone=Tone.MUTED, small=True)
         self._letters = RowTable(
             tr("Letters of keys and answers"),
-            (tr("Letter"), tr("Key"), tr("As asked"), tr("Chosen"), tr("Right")),
+            (tr("Letter"), tr("Key"), tr("Key as asked"), tr("Chosen"), tr("Right")),
         )
         self._blind = RowTable(
             tr("Accuracy without the picture"),
@@ -80,9 +80,9 @@ class QuestionBiases(QWidget):
 
 def _answers_in_words(biases: AnswerBiases) -> str:
     words = tr(
-        "Answers that would have to move for no preference of a letter: {excess}. None: "
-        "{abstained}. Longest option: chosen {longest}, key {longest_keys}. Agreement of "
-        "rollouts: {agreement}."
+        "Letter preference (share of answers that differ from the keys' distribution): {excess}. "
+        "Answered None: {abstained}. Longest option: chosen {longest}, key {longest_keys}. "
+        "Agreement of rollouts: {agreement}."
     )
     return words.format(
         excess=_percent(biases.excess),
