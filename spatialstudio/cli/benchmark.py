@@ -210,6 +210,7 @@ def status(options: argparse.Namespace, studio: Studio) -> int:
     done = sum(items.is_done(item) for item in items.opened.drawable)
     failures = failures_of(items)
     if options.json:
+        costs, devices = _costs_and_devices(items)
         show_json(
             {
                 "pictures": len(items.opened.drawable),
@@ -217,8 +218,8 @@ def status(options: argparse.Namespace, studio: Studio) -> int:
                 "failed": len(failures),
                 "held": items.store.held,
                 "causes": {cause: len(own) for cause, own in grouped(failures).items()},
-                "costs": _costs(items),
-                "devices": _devices(items),
+                "costs": costs,
+                "devices": devices,
             }
         )
     else:
@@ -493,12 +494,12 @@ def _status_lines(items: ItemFiles, done: int, failures: Sequence[Failure]) -> I
         yield f"  held: {items.store.held}"
     for cause, own in grouped(failures).items():
         yield f"  {len(own)} failed: {cause}"
-    for name, cost in _costs(items).items():
+    costs, devices = _costs_and_devices(items)
+    for name, cost in costs.items():
         yield (
             f"  {name}: {cost['pictures']} pictures, {cost['seconds']:.2f} s and "
             f"{cost['passes']:.1f} denoiser passes each"
         )
-    devices = _devices(items)
     left = len(opened.drawable) - done - len(failures)
     for name, each in devices.items():
         pace = f"{each['per_hour']:.0f} per hour with one engine"
@@ -508,14 +509,23 @@ def _status_lines(items: ItemFiles, done: int, failures: Sequence[Failure]) -> I
         yield f"  time left: {duration_in_words(time)} with one engine on each of these devices"
 
 
-def _costs(items: ItemFiles) -> Mapping[str, Mapping[str, float]]:
-    """Return the mean cost of a picture by method."""
+def _costs_and_devices(
+    items: ItemFiles,
+) -> tuple[Mapping[str, Mapping[str, float]], Mapping[str, Mapping[str, float]]]:
+    """Return the mean cost of a picture by method; and pictures and throughput by device.
+
+    The throughput is that of one engine, judging and answers to questions included.
+    """
     costs: dict[str, list[Mapping[str, Any]]] = {}
+    times: dict[str, dict[str, float]] = {}
     for item in items.opened.items:
         record = items.store.item(item.key)
         if record is not None:
             costs.setdefault(item.method.name, []).append(record)
-    return {
+            judging = (record.get("judging_seconds") or 0.0) + items.asking_seconds(item)
+            own = times.setdefault(str(record["device"]), {})
+            own[item.key] = record["seconds"] + judging  # methods may share a picture
+    by_method = {
         name: {
             "pictures": len(own),
             "seconds": mean(each["seconds"] for each in own),
@@ -523,20 +533,12 @@ def _costs(items: ItemFiles) -> Mapping[str, Mapping[str, float]]:
         }
         for name, own in costs.items()
     }
-
-
-def _devices(items: ItemFiles) -> Mapping[str, Mapping[str, float]]:
-    """Return the pictures of each device, and its throughput with one engine."""
-    records = filter(None, map(items.store.item, (each.key for each in items.opened.drawable)))
-    times: dict[str, list[float]] = {}
-    for each in records:
-        seconds = each["seconds"] + (each.get("judging_seconds") or 0.0)
-        times.setdefault(str(each["device"]), []).append(seconds)
-    return {
-        name: {"pictures": len(own), "per_hour": HOUR_S / mean(own)}
+    by_device = {
+        name: {"pictures": len(own), "per_hour": HOUR_S / mean(own.values())}
         for name, own in times.items()
-        if any(own)
+        if any(own.values())
     }
+    return by_method, by_device
 
 
 ACTIONS: Mapping[str, Callable[[argparse.Namespace, Studio], int]] = {

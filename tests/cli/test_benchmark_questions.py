@@ -179,6 +179,18 @@ def test_the_cost_and_the_votes_of_each_item_are_stored(terminal, tmp_path, answ
     assert last["choice_cost"]["seconds"] == 2.5
 
 
+def test_the_throughput_counts_the_time_of_the_answers(terminal, tmp_path, answerer):
+    terminal("benchmark", "run", plan_in(tmp_path), "--out", tmp_path / "out")
+    for file in (tmp_path / "out" / "judged").iterdir():
+        judged = json.loads(file.read_text())
+        assert judged["asking_seconds"] > 0
+        file.write_text(json.dumps({**judged, "asking_seconds": 1.5}))
+    status = json.loads(terminal("benchmark", "status", tmp_path / "out", "--json").out)
+
+    assert status["devices"]["cpu"]["pictures"] == 4
+    assert status["devices"]["cpu"]["per_hour"] <= 3600 / 2  # 0.5 s to draw, 1.5 s to answer
+
+
 def test_the_report_shows_accuracies_cost_and_the_rule(terminal, tmp_path, answerer):
     out, page, table = tmp_path / "out", tmp_path / "r.html", tmp_path / "r.csv"
     terminal("benchmark", "run", plan_in(tmp_path), "--out", out)

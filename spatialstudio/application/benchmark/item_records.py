@@ -23,6 +23,8 @@ COSTS = (*SUMS, "rounds")
 """Numbers of an item's record; those of earlier versions and of other methods lack some."""
 ROUND_SCORES = "round_scores"
 """DA-score of each round, in the record of a refined item."""
+ASKING_SECONDS = "asking_seconds"
+"""Time that the answerer took over a picture, in the verdicts of an item."""
 FROM_RESULTS = "../../"
 """From a run folder among the results to the folder of the benchmark."""
 

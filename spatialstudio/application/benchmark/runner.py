@@ -16,6 +16,7 @@ from typing import Any
 from spatialstudio.application.benchmark.benchmarks import OpenPlan
 from spatialstudio.application.benchmark.item_queue import ItemQueue
 from spatialstudio.application.benchmark.item_records import (
+    ASKING_SECONDS,
     judged_record,
     passes_of,
     relative_to,
@@ -189,6 +190,12 @@ class ItemFiles:
             for each in judges
             if self.store.judged(item.key, self.judge_id(self.job(item, each))) is None
         )
+
+    def asking_seconds(self, item: PlannedItem) -> float:
+        """Return the time that the answerer took over an item, where verdicts state it."""
+        jobs = (self.job(item, each) for each in self.opened.plan.judges)
+        judged = (self.store.judged(item.key, self.judge_id(job)) or {} for job in jobs)
+        return sum(float(each[ASKING_SECONDS]) for each in judged if ASKING_SECONDS in each)
 
     def is_done(self, item: PlannedItem) -> bool:
         """Return True if an item is drawn and judged."""
@@ -496,8 +503,11 @@ class BenchmarkRunner:
         self, item: PlannedItem, job: GenerateJob, evaluation: Evaluation, record: Record
     ) -> None:
         judged = judged_record(item, evaluation, self._items.metrics, self._store.files)
+        began = time.monotonic()
         answers = self._answers(item, evaluation, str(record["picture"]))
         judged = {**judged, "row": {**judged["row"], **answers}}
+        if self._ask is not None:
+            judged = {**judged, ASKING_SECONDS: time.monotonic() - began}
         self._store.add_judged(item.key, self._items.judge_id(job), judged)
 
     def _answers(
