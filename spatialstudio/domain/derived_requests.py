@@ -32,15 +32,15 @@ def has_baseline(request: GenerationRequest) -> bool:
 
 
 def is_baseline_of(plain: GenerationRequest, request: GenerationRequest) -> bool:
-    """Return True if a request generates the baseline of another one."""
-    if has_baseline(plain) or is_search(plain):
+    """Return True if a request generates the baseline of another one, whatever is recorded."""
+    if has_baseline(plain) or is_search(plain) or not _are_same(plain.model, request.model):
         return False
     own, wanted = (unguided(each, each.id) for each in (plain, request))
-    return drawn_settings(own) == drawn_settings(wanted)
+    return drawn_settings(replace(own, capture=wanted.capture)) == drawn_settings(wanted)
 
 
 def drawn_settings(request: GenerationRequest) -> GenerationRequest:
-    """Return a request without what does not change the picture: ids, revision and sweep."""
+    """Return a request without ids and sweep, and with the model's name only."""
     model = ModelRef(id=request.model.id)
     return replace(request, id=RequestId(""), parent_run_id="", sweep=None, model=model)
 
@@ -95,6 +95,12 @@ def with_savings(request: GenerationRequest) -> GenerationRequest:
             search = replace(search, candidates=max(search.candidates, FEW_CANDIDATES))
     sampling = replace(request.sampling, guidance=guidance)
     return replace(request, sampling=sampling, search=search, steering=steering)
+
+
+def _are_same(model: ModelRef, other: ModelRef) -> bool:
+    """Return True if the revisions, and the hashes where both are known, are equal."""
+    hashes = {model.sha256, other.sha256} - {""}
+    return model.revision == other.revision and len(hashes) <= 1
 
 
 def _alone(request: GenerationRequest) -> GenerationRequest:

@@ -11,6 +11,7 @@ from spatialstudio.domain.derived_requests import (
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.generation import (
     CandidateScore,
+    CaptureSettings,
     GenerationRequest,
     GuidanceSettings,
     ModelRef,
@@ -52,6 +53,27 @@ def test_only_the_same_picture_without_guidance_is_the_baseline(request_with_gui
         with_values(baseline, guidance=GuidanceSettings(decay=0.25)), request_with_guidance
     )
     assert not is_baseline_of(with_values(baseline, **change), request_with_guidance)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "is_same"),
+    [
+        ({"revision": "1"}, {"revision": "2"}, False),
+        ({"sha256": "a"}, {"sha256": "b"}, False),
+        ({"sha256": "a"}, {}, True),
+    ],
+    ids=["revision", "hash", "unknown hash"],
+)
+def test_a_baseline_is_drawn_with_the_same_weights(request_with_guidance, ours, theirs, is_same):
+    request = replace(request_with_guidance, model=ModelRef(id="fake", **ours))
+    baseline = replace(unguided(request, "plain"), model=ModelRef(id="fake", **theirs))
+    assert is_baseline_of(baseline, request) is is_same
+
+
+def test_what_is_recorded_does_not_change_the_baseline(request_with_guidance):
+    baseline = unguided(request_with_guidance, "plain")
+    other = replace(baseline, capture=CaptureSettings(attention_every=5))
+    assert is_baseline_of(other, request_with_guidance)
 
 
 def test_the_baseline_of_a_search_is_its_first_picture_unguided(request_with_guidance):

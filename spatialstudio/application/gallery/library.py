@@ -18,7 +18,7 @@ from spatialstudio.domain.arrays import RgbImage
 from spatialstudio.domain.derived_requests import is_baseline_of
 from spatialstudio.domain.errors import SettingsError, StudioError
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.domain.generation import GenerationRequest, RequestId
+from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, RequestId
 from spatialstudio.domain.library import (
     Condition,
     Deletion,
@@ -483,20 +483,27 @@ class Library:
         return self._runs.of_request(request_id) is not None
 
     def baseline_of(self, request: GenerationRequest) -> Path | None:
-        """Return the newest readable image of a request's baseline, outside the trash, or None."""
+        """Return the newest readable image of a request's baseline, outside the trash, or None.
+
+        One whose attention was recorded with the same settings is preferred.
+        """
         if not self.is_looked_through:
             self.refresh()
         seed = Condition(field=Field.SEED, sign=Sign.HAS, wanted=(float(request.sampling.seed),))
         prompt = Word(text=request.scene.prompt.text, is_phrase=True)
         found = self._runs.find(Filter(conditions=(seed,), words=(prompt,)))
+        other: Path | None = None
         for entry in self._runs.entries(found):
-            if entry.is_missing or not entry.summary.has_settings:
+            summary = entry.summary
+            if entry.is_missing or not summary.has_settings or is_guided(summary):
                 continue
             with suppress(StudioError):
                 record, _ = self._store.load(entry.path)
                 if is_baseline_of(record.request, request):
-                    return entry.path
-        return None
+                    if record.request.capture == request.capture:
+                        return entry.path
+                    other = other or entry.path
+        return other
 
     def derived_from(self, run_id: str) -> tuple[LibraryEntry, ...]:
         """Return the runs that were derived from a run, outside the trash, newest first."""
@@ -551,3 +558,8 @@ class Library:
                 log.warning("The library could not be read: %s", error.message)
             if self._stop.wait(every_s):
                 return
+
+
+def is_guided(summary: RunSummary) -> bool:
+    """Return whether guidance acted on a run."""
+    return summary.method_id != UNGUIDED and summary.strength > 0

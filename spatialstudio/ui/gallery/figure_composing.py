@@ -1,5 +1,6 @@
 """Opens the figure composer, draws its previews in the background, and saves its results."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,8 +11,10 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.figures import FigurePreview, Figures, latex_figure
+from spatialstudio.application.gallery.library import is_guided
 from spatialstudio.application.inspect.captured_layers import ordinary
 from spatialstudio.application.registry import EXPORT_KINDS
+from spatialstudio.domain.derived_requests import has_baseline
 from spatialstudio.domain.errors import ErrorReport, SettingsError, StudioError
 from spatialstudio.domain.export import FIGURE, ExportLook
 from spatialstudio.domain.figure_template import FigureTemplate
@@ -22,7 +25,6 @@ from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.gallery import commands
 from spatialstudio.ui.gallery.export_dialog import ExportChoice
 from spatialstudio.ui.gallery.figure_dialog import FigureDialog
-from spatialstudio.ui.gallery.gallery_presenter import is_guided
 from spatialstudio.ui.gallery.run_exporting import RunExporting
 from spatialstudio.ui.widgets.texts import tr
 
@@ -32,6 +34,7 @@ MOST_SEARCHED = 2000
 THEME = "light"
 NAME = "figure"
 JSON = "*.json"
+ALL_HEADS = "The maps are means over all heads, not the head chosen in Inspect."
 
 
 @frozen(eq=False)
@@ -60,6 +63,7 @@ class FigureComposing(QObject):
         self._window = parent
         self._dialog: FigureDialog | None = None
         self._look: ExportLook | None = None
+        self._has_head = False
         self._is_drawing = False
         self._waiting: _PreviewRequest | None = None
         context.actions.bind(commands.FIGURE, self.compose)
@@ -77,6 +81,7 @@ class FigureComposing(QObject):
             )
             return
         self._look = self._context.studio.exports.look(THEME)
+        self._has_head = self._is_open(targets) and self._context.maps.choice.head is not None
         runs, checked = self._runs(targets)
         dialog = FigureDialog(runs, checked, self._figures.fonts, self._window)
         dialog.show_template(self._start_of(targets))
@@ -102,12 +107,22 @@ class FigureComposing(QObject):
         second = session.baseline.path if session.baseline is not None else None
         chosen = [*targets, *([second] if self._is_open(targets) and second is not None else [])]
         if len(chosen) == 1 and chosen[0] in by_path:
-            chosen += _baseline_of(by_path[chosen[0]], [by_path[path] for path in others])
+            chosen += self._baseline_of(chosen[0])
         offered = dict.fromkeys((*chosen, *self._exporting.members, *others[:MOST_OFFERED]))
         labels = {
             str(path): _label(by_path[path]) if path in by_path else path.stem for path in offered
         }
         return labels, tuple(map(str, chosen))
+
+    def _baseline_of(self, path: Path) -> list[Path]:
+        """Return the stored baseline of a run; empty without one, or for a baseline."""
+        studio = self._context.studio
+        with suppress(StudioError):  # the preview reports an unreadable run
+            request = studio.read_run(path).request
+            if request is not None and has_baseline(request):
+                baseline = studio.library.baseline_of(request)
+                return [] if baseline is None else [baseline]
+        return []
 
     def _start_of(self, targets: tuple[Path, ...]) -> FigureTemplate:
         """Return the default template; for the open run, with the moment that Inspect shows."""
@@ -160,7 +175,8 @@ class FigureComposing(QObject):
     def _show(self, preview: FigurePreview) -> None:
         self._is_drawing = False
         if self._dialog is not None and self._waiting is None:
-            self._dialog.show_preview(preview)
+            notes = (*preview.notes, *([tr(ALL_HEADS)] if self._has_head else []))
+            self._dialog.show_preview(replace(preview, notes=notes))
         self._go_on()
 
     def _show_error(self, error: ErrorReport) -> None:
@@ -239,20 +255,6 @@ class FigureComposing(QObject):
 
     def _forget(self) -> None:
         self._dialog = self._waiting = None
-
-
-def _baseline_of(entry: LibraryEntry, others: list[LibraryEntry]) -> list[Path]:
-    """Return the newest baseline of the same seed and model; empty for a baseline."""
-    own = entry.summary
-    if not is_guided(own):
-        return []
-    found = [
-        each.path
-        for each in others
-        if not is_guided(each.summary)
-        and (each.summary.seed, each.summary.model_id) == (own.seed, own.model_id)
-    ]
-    return found[:1]
 
 
 def _label(entry: LibraryEntry) -> str:

@@ -48,6 +48,8 @@ ROWS_SHOWN = 5
 PAUSE_MS = 150
 """Time without changes before the preview is drawn."""
 VALUE = Qt.ItemDataRole.UserRole
+LOST_ALL = "Not all runs have the chosen layers: the usual maps are shown."
+LOST_SOME = "Chosen layers that not all runs have are left out."
 
 
 class CheckList(QListWidget):
@@ -179,6 +181,7 @@ class FigureDialog(TitledDialog):
         super().__init__(tr("Compose a figure"), parent)
         self._template_words: tuple[str, ...] = ()
         self._template_layers: tuple[str, ...] = ()
+        self._lost_layers = ""
         self._make_fields(fonts)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self.edited)
@@ -247,6 +250,7 @@ class FigureDialog(TitledDialog):
     def show_template(self, template: FigureTemplate) -> None:
         """Show the values of a template."""
         self._template_words, self._template_layers = template.words, template.layers
+        self._lost_layers = ""
         for field in self._fields.values():
             field.blockSignals(True)
         for items, chosen in ((self._words, template.words), (self._layers, template.layers)):
@@ -277,14 +281,15 @@ class FigureDialog(TitledDialog):
         )
         self._template_words = self._template_layers = ()
         if set(layers) - set(preview.layers):
-            self._pause.start()  # the runs have no such layer: draw without it
+            self._lost_layers = tr(LOST_SOME if self._layers.checked else LOST_ALL)
+            self._pause.start()  # draw without them
         self._form.setRowVisible(self._layers, bool(preview.layers))
         recorded = ", ".join(map(str, preview.steps))
         self._steps.setToolTip(plain_tip(tr("Recorded: {steps}").format(steps=recorded)))
         self._view.show_figure(preview.content, preview.caption)
         self._caption.setPlainText(preview.caption)
         self.show_problem(preview.problem)
-        self._show_left_out(preview.notes)
+        self._show_left_out([text for text in (*preview.notes, self._lost_layers) if text])
 
     def show_problem(self, text: str) -> None:
         """Show why the figure cannot be drawn; an empty text clears it."""
@@ -295,6 +300,9 @@ class FigureDialog(TitledDialog):
     def _show_left_out(self, notes: Sequence[str]) -> None:
         self._left_out.setText(" ".join(notes))
         self._left_out.setVisible(bool(notes))
+
+    def _forget_lost_layers(self) -> None:
+        self._lost_layers = ""
 
     def show_notice(self, text: str) -> None:
         """Show what a button did; the next change clears it."""
@@ -342,6 +350,8 @@ class FigureDialog(TitledDialog):
         )
         for items in (self.runs, self._words, self._layers):
             items.edited.connect(self._pause.start)
+        for items in (self.runs, self._layers):
+            items.edited.connect(self._forget_lost_layers)
         for combo in (self._scale, self._moment, self._font):
             combo.currentIndexChanged.connect(lambda _row: self._pause.start())
         for number in (self._width, self._type_size, self._dpi):

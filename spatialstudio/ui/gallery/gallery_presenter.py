@@ -8,9 +8,8 @@ from typing import TypeAlias
 from PySide6.QtGui import QImage
 
 from spatialstudio.application.gallery.compare_runs import difference_picture
-from spatialstudio.application.gallery.library import TRASH_DAYS, Library
+from spatialstudio.application.gallery.library import TRASH_DAYS, Library, is_guided
 from spatialstudio.domain.arrays import RgbImage
-from spatialstudio.domain.generation import UNGUIDED
 from spatialstudio.domain.judge_choice import UNSUITED
 from spatialstudio.domain.library import (
     ClaimSummary,
@@ -20,7 +19,6 @@ from spatialstudio.domain.library import (
     Flag,
     LibraryEntry,
     Reproduction,
-    RunSummary,
     Sameness,
 )
 from spatialstudio.domain.requirements import JUDGED_KINDS
@@ -249,11 +247,6 @@ def _brief(entry: LibraryEntry) -> str:
     if not summary.has_settings:
         return Path(summary.source or entry.path).stem
     return str(summary.seed) if is_guided(summary) else tr("baseline")
-
-
-def is_guided(summary: RunSummary) -> bool:
-    """Return whether guidance acted on a run."""
-    return summary.method_id != UNGUIDED and summary.strength > 0
 
 
 def tags_in(text: str) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ from spatialstudio.application.session import (
     StepPicked,
 )
 from spatialstudio.domain.attention import Moment
+from spatialstudio.domain.derived_requests import has_baseline, is_search
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.generation import GenerationRequest
+from spatialstudio.domain.generation import CaptureSettings, GenerationRequest
 from spatialstudio.ui.framework.actions import Actions
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.file_reading import Subject
@@ -207,7 +208,7 @@ class TimePanel(Panel):
             Subject.SECOND_RUN,
             tr("Opening the baseline"),
             partial(self._stored_baseline, request),
-            partial(self._use_baseline, self._run_id),
+            partial(self._use_baseline, self._ids, request.capture),
             self.problem_met.emit,
         )
 
@@ -215,14 +216,25 @@ class TimePanel(Panel):
         path = self._studio.library.baseline_of(request)
         return None if path is None else self._studio.read_run(path)
 
-    def _use_baseline(self, run_id: str, baseline: OpenRun | None) -> None:
-        if run_id != self._run_id:
-            return  # another run was opened meanwhile
+    @property
+    def _ids(self) -> tuple[str, ...]:
+        """Ids of the open run and the second one; empty for none."""
+        runs = self._session.run, self._session.baseline
+        return tuple("" if run is None else run.id for run in runs)
+
+    def _use_baseline(
+        self, ids: tuple[str, ...], capture: CaptureSettings, baseline: OpenRun | None
+    ) -> None:
+        if ids != self._ids:
+            return  # another run was chosen meanwhile
         if baseline is None:
             self._studio.second.draw_baseline()
-        else:
-            self._studio.second.show(baseline)
-            self._toasts.tell(tr("The stored baseline is shown; nothing is generated."))
+            return
+        self._studio.second.show(baseline)
+        stored = baseline.request
+        is_alike = stored is not None and stored.capture == capture
+        hint = "" if is_alike else tr("Its attention was recorded with other settings.")
+        self._toasts.tell(tr("The stored baseline is shown; nothing is generated."), hint)
 
     def _choose_second(self) -> None:
         kinds = f"{tr('Runs')} (*.strace *.png)"
@@ -246,7 +258,7 @@ class TimePanel(Panel):
         if run is not None:
             self._replay.set_step_count(len(run.steps))
             self._draw_step()
-            self._show_commands(has_run=run.request is not None, has_second=second is not None)
+            self._show_commands(run.request, has_second=second is not None)
         self._runs_clock.request()
 
     def _draw_runs(self) -> None:
@@ -285,10 +297,11 @@ class TimePanel(Panel):
             shown_moment(run, selection),
         )
 
-    def _show_commands(self, *, has_run: bool, has_second: bool) -> None:
+    def _show_commands(self, request: GenerationRequest | None, *, has_second: bool) -> None:
         usable = dict.fromkeys((*LANES, replay_commands.SECOND_NONE), has_second)
-        usable |= dict.fromkeys(
-            (replay_commands.SECOND_BASELINE, replay_commands.SECOND_SEED), has_run
+        usable[replay_commands.SECOND_SEED] = request is not None
+        usable[replay_commands.SECOND_BASELINE] = request is not None and (
+            has_baseline(request) or is_search(request)
         )
         for command, can in usable.items():
             self._actions[command].setEnabled(can)

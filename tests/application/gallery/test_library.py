@@ -1,5 +1,6 @@
 """The library looks after itself: changes are found, and the trash is emptied in time."""
 
+from dataclasses import replace
 from datetime import timedelta
 from queue import Queue
 
@@ -12,7 +13,7 @@ from spatialstudio.application.gallery.library import (
     Library,
     LibraryChanged,
 )
-from spatialstudio.domain.generation import GuidanceSettings
+from spatialstudio.domain.generation import CaptureSettings, GuidanceSettings
 from spatialstudio.domain.scene import LEFT_OF
 from spatialstudio.domain.verdict import Outcome
 from tests.adapters.storage.library.conftest import keep, scene
@@ -85,6 +86,22 @@ def test_the_baseline_of_a_request_is_found_while_its_files_are_readable(library
     keep(runs.root / "other", 2, Outcome.PASS, 0.5, asked.scene, guidance=GuidanceSettings())
     runs.refresh()
     assert library.baseline_of(asked) == plain
+    recording = replace(asked, capture=CaptureSettings(attention_every=5))
+    assert library.baseline_of(recording) == plain
+    alike = keep(
+        runs.root / "alike",
+        1,
+        Outcome.PASS,
+        0.5,
+        asked.scene,
+        guidance=GuidanceSettings(),
+        capture=recording.capture,
+    )
+    runs.refresh()
+    assert library.baseline_of(recording) == alike
+    assert library.baseline_of(asked) == plain
+    alike.with_suffix(".strace").write_bytes(b"")
+    alike.write_bytes(b"")
     plain.with_suffix(".strace").write_bytes(b"")
     plain.write_bytes(b"")
     assert library.baseline_of(asked) is None

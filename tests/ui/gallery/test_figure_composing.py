@@ -144,6 +144,19 @@ def test_it_starts_from_the_moment_that_inspect_shows(qtbot, finished, hand, stu
     qtbot.waitUntil(lambda: bool(dialog.caption))  # the stored run has no layers
     assert dialog.template == replace(start, layers=())
     assert "before" in dialog.caption
+    lost = "Not all runs have the chosen layers: the usual maps are shown."
+    assert any(lost in text for text in texts_of(dialog))
+    assert not any("head" in text for text in texts_of(dialog))
+
+
+def test_a_chosen_head_is_said_to_be_averaged(qtbot, finished, hand, studio):
+    files = files_with(1)
+    studio.session.open(replace(studio.session.run, attention_files=files))
+    finished.context.maps.average(frozenset({files[1].layer}))
+    finished.context.maps.show_head(1)
+    hand.trigger(commands.FIGURE)
+    dialog = finished.findChild(FigureDialog)
+    qtbot.waitUntil(lambda: any("means over all heads" in text for text in texts_of(dialog)))
 
 
 def test_steps_beyond_the_last_are_named_until_they_are_removed(qtbot, composer):

@@ -1,10 +1,14 @@
+import threading
+
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton
 
-from spatialstudio.domain.generation import UNGUIDED
+from spatialstudio.domain.generation import UNGUIDED, GuidanceSettings
+from spatialstudio.domain.run_settings import with_values
 from spatialstudio.ui.framework import commands as framework_commands
+from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.time_panel import TimePanel
@@ -120,6 +124,37 @@ def test_a_stored_baseline_is_shown_and_not_drawn_again(qtbot, alone, window, st
     qtbot.waitUntil(lambda: studio.session.baseline is not None)
     assert (studio.session.baseline.path, engine.jobs) == (stored, [])
     assert "stored baseline" in window.context.toasts.earlier[-1].message
+
+
+def test_the_search_for_a_baseline_yields_to_a_newer_choice(
+    qtbot, alone, window, studio, engine, monkeypatch
+):
+    gate, search = threading.Event(), studio.library.baseline_of
+
+    def slow(request):
+        gate.wait(10)
+        return search(request)
+
+    monkeypatch.setattr(studio.library, "baseline_of", slow)
+    actions, done = window.context.actions, []
+    actions[replay_commands.SECOND_BASELINE].trigger()
+    actions[replay_commands.SECOND_SEED].trigger()
+    chosen = studio.session.baseline.id
+    gate.set()
+    window.context.reading.read(Subject.REPORT, "", lambda: True, done.append, done.append)
+    qtbot.waitUntil(lambda: bool(done))  # one job after the other
+    assert studio.session.baseline.id == chosen
+    assert [job.request.id for job in engine.jobs] == [chosen]
+
+
+def test_a_run_without_guidance_has_no_baseline(qtbot, alone, window, studio, engine):
+    baseline = window.context.actions[replay_commands.SECOND_BASELINE]
+    assert baseline.isEnabled()
+    plain = with_values(studio.new_request(seed=8), guidance=GuidanceSettings())
+    studio.generate(plain)
+    engine.play(engine.jobs.pop())
+    qtbot.waitUntil(lambda: not baseline.isEnabled())
+    assert window.context.actions[replay_commands.SECOND_SEED].isEnabled()
 
 
 def test_a_run_dropped_on_the_strip_becomes_the_second_run(qtbot, alone, studio, tmp_path):
