@@ -18,10 +18,12 @@ MOST_KEPT = 100
 class Toasts(QObject):
     """Receives messages from any part of the window.
 
-    Emits ``toast_raised`` with each ``Toast``, and ``cleared`` when visible ones are outdated.
+    Emits ``toast_raised`` with each ``Toast``, ``withdrawn`` with one that is outdated, and
+    ``cleared`` when all visible ones are.
     """
 
     toast_raised = Signal(object)
+    withdrawn = Signal(object)
     cleared = Signal()
 
     def __init__(self) -> None:
@@ -32,9 +34,11 @@ class Toasts(QObject):
         """Show a message that closes by itself."""
         self._show(Toast(kind=ToastKind.NEWS, message=message, hint=hint))
 
-    def offer(self, message: str, offer: str, accept: Callable[[], object]) -> None:
-        """Show a message with a button: "Moved to the trash." with "Undo"."""
-        self._show(Toast(kind=ToastKind.NEWS, message=message, offers=(Offer(offer, accept),)))
+    def offer(self, message: str, offer: str, accept: Callable[[], object]) -> Toast:
+        """Show a message with a button: "Moved to the trash." with "Undo"; return it."""
+        toast = Toast(kind=ToastKind.NEWS, message=message, offers=(Offer(offer, accept),))
+        self._show(toast)
+        return toast
 
     def report(self, report: ErrorReport, *offers: Offer) -> None:
         """Show a problem with its hint.
@@ -51,6 +55,10 @@ class Toasts(QObject):
                 offers=offers,
             )
         )
+
+    def withdraw(self, toast: Toast) -> None:
+        """Close an outdated message; the history keeps it."""
+        self.withdrawn.emit(toast)
 
     def clear(self) -> None:
         """Close the visible messages when a new action begins; the history keeps them."""

@@ -215,6 +215,14 @@ class ToastStack(QScrollArea):
             self._waiting.append(toast)
             self._fill()
 
+    def remove(self, toast: Toast) -> None:
+        """Remove a message, shown or waiting; one that is gone is ignored."""
+        if toast in self._waiting:
+            self._waiting.remove(toast)
+        for card in [each for each in self._cards if each.toast == toast]:
+            self._drop(card)
+        self._fill()
+
     def clear(self) -> None:
         """Remove all messages."""
         self._waiting.clear()

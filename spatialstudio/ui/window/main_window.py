@@ -47,7 +47,7 @@ from spatialstudio.ui.stage.stage_panel import StagePanel, StageParts
 from spatialstudio.ui.theme.qt_palette import stylesheet, thin_separators
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.texts import tr
-from spatialstudio.ui.widgets.toast_cards import Offer, ToastStack
+from spatialstudio.ui.widgets.toast_cards import Offer, Toast, ToastStack
 from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.dock_layout import USUAL_SIZE_EM, DockLayout
 from spatialstudio.ui.window.open_picture import offer_settings, read_file
@@ -97,6 +97,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self._workspaces = with_panels(context.studio.plugins.loaded)
         self._workspace: Workspace = self._workspaces[0]
+        self._dock_offer: Toast | None = None
         self._appearance = appearance
         appearance.text_resized.connect(self._rebuild_soon)
         context.theme.changed.connect(self._dress)
@@ -193,8 +194,9 @@ class MainWindow(QMainWindow):
         focus_part(self._dock_layout.bring_up(plan))
         if not plan.in_simple and self.context.settings.density is Density.SIMPLE:
             message = tr("The simple window usually hides the dock {title}.")
-            self.context.toasts.clear()
-            self.context.toasts.offer(
+            if self._dock_offer is not None:
+                self.context.toasts.withdraw(self._dock_offer)
+            self._dock_offer = self.context.toasts.offer(
                 message.format(title=tr(plan.title)),
                 tr(framework_commands.ALL_CONTROLS.text),
                 partial(self._show_all_with, plan),
@@ -410,6 +412,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         toasts, window_signals = self.context.toasts, self.context.window_signals
         toasts.toast_raised.connect(self._toasts.show_toast)
+        toasts.withdrawn.connect(self._toasts.remove)
         toasts.cleared.connect(self._toasts.clear)
         self._toasts.covered.connect(self.stage.leave_room)
         window_signals.path_offered.connect(self.open_path)

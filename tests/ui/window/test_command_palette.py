@@ -2,12 +2,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QLineEdit, QTreeView
 
+from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.evaluate.evaluation_panel import EvaluationPanel
 from spatialstudio.ui.framework.command import Menu
 from spatialstudio.ui.framework.commands import OPEN_RUN, PALETTE, QUIT, STAGE_ONLY
 from spatialstudio.ui.framework.window_settings import Density, ThemeChoice
 from spatialstudio.ui.gallery.commands import EXPORT
 from spatialstudio.ui.refine.assertions_panel import AssertionsPanel
+from spatialstudio.ui.widgets.toast_cards import ToastCard
 from spatialstudio.ui.window.command_palette import CommandPalette, match_rank
 from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.workspaces import WORKSPACES
@@ -166,6 +168,18 @@ def test_a_dock_of_all_controls_is_shown_in_the_simple_window_with_the_switch(qt
     count = len(window.context.toasts.earlier)
     window.show_dock(plan)
     assert len(window.context.toasts.earlier) == count
+
+
+def test_the_offer_of_all_controls_replaces_only_the_earlier_one(window):
+    window.use_density(Density.SIMPLE)
+    window.context.toasts.report(ErrorReport(title="Opening", message="It is damaged."))
+    for title in ("Numbers", "Layers over the steps"):
+        (plan,) = [each for each in WORKSPACES[1].docks if each.title == title]
+        window.show_dock(plan)
+    shown = [card for card in window.findChildren(ToastCard) if card.isVisibleTo(window)]
+    problem, offer = [card.toast.message for card in shown]
+    assert problem == "It is damaged."
+    assert offer.endswith("Layers over the steps.")
 
 
 def test_a_hidden_dock_is_shown_from_the_palette(qtbot, window):
