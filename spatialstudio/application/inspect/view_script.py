@@ -64,7 +64,7 @@ for values in attention:
 '''
 
 _LAYERS_OPENED = """\
-# The trace has no recorded layers: they are read from the folder {run_id} in LAYERS.
+# The trace has no recorded layers: they are read from the folder {run_id!r} in LAYERS.
 LAYERS = {folder!r}
 
 run = open_run({path!r}, layers=LAYERS)

@@ -268,8 +268,15 @@ def test_the_script_names_the_folder_of_the_layers_and_reads_it(stored, tmp_path
     cache_in(tmp_path).rename(elsewhere)
     layers = LayersToRead(choice=LayerChoice(layers=frozenset({"mid"})), folder=elsewhere)
     script = view_script(stored, ["m1"], 1, MapScale.SHARED, layers)
-    assert f"from the folder {stored.id} in LAYERS.\nLAYERS = {str(elsewhere)!r}\n" in script
+    assert f"from the folder {stored.id!r} in LAYERS.\nLAYERS = {str(elsewhere)!r}\n" in script
     assert MAP_LINE.findall(shown(script, tmp_path))
+
+
+def test_an_id_of_a_run_cannot_add_lines_to_the_script(stored, tmp_path):
+    layers = read_from(tmp_path, LayerChoice(layers=frozenset({"mid"})))
+    hostile = replace(stored, id="a\nprint('owned')")
+    script = view_script(hostile, ["m1"], 1, MapScale.SHARED, layers)
+    assert not any(line.startswith("print('owned')") for line in script.splitlines())
 
 
 def test_the_script_imports_only_open_run_and_numpy(stored, tmp_path):
