@@ -183,6 +183,7 @@ A_MINUTE = 60
 TENTHS_BELOW_S = 10
 BETWEEN_FACTS = " · "
 TOO_MUCH = "The cache holds at most {limit}: the oldest runs will lose their layers."
+RUN_TOO_MUCH = "One run exceeds the cache of {limit}: all earlier runs will lose their layers."
 BASELINE = RequestId("baseline")
 
 
@@ -240,13 +241,13 @@ def kept_in_words(estimate: RunEstimate) -> str:
     if not estimate.disk_bytes:
         return ""
     total, each = map(size_in_words, (estimate.disk_bytes, estimate.run_disk_bytes))
-    if total == each:
-        return tr("About {size} on disk.").format(size=total)
     said = tr("About {size} on disk per run, {total} in total.").format(size=each, total=total)
+    if estimate.disk_bytes == estimate.run_disk_bytes:
+        said = tr("About {size} on disk.").format(size=total)
     if estimate.disk_bytes <= MOST_CACHE_BYTES:
         return said
-    limit = size_in_words(MOST_CACHE_BYTES)
-    return f"{said} {tr(TOO_MUCH).format(limit=limit)}"
+    excess = RUN_TOO_MUCH if estimate.run_disk_bytes > MOST_CACHE_BYTES else TOO_MUCH
+    return f"{said} {tr(excess).format(limit=size_in_words(MOST_CACHE_BYTES))}"
 
 
 def time_in_words(seconds: float) -> str:

@@ -6,6 +6,7 @@ from spatialstudio.domain.generation import LAYOUT, UNGUIDED
 from spatialstudio.ui.run.presenters import (
     estimate_in_words,
     estimate_now,
+    kept_in_words,
     time_in_words,
 )
 
@@ -47,6 +48,20 @@ class Estimates(RunEstimates):
 )
 def test_the_line_says_what_is_known(estimate, words):
     assert estimate_in_words(estimate, 28_000_000) == words
+
+
+@pytest.mark.parametrize(
+    ("total", "each", "ends"),
+    [
+        (2, 2, "About 2.1 GB on disk."),
+        (12, 4, "the oldest runs will lose their layers."),
+        (20, 20, "all earlier runs will lose their layers."),
+        (40, 20, "all earlier runs will lose their layers."),
+    ],
+)
+def test_layers_that_exceed_the_cache_are_announced(total, each, ends):
+    estimate = RunEstimate(disk_bytes=total * 1024**3, run_disk_bytes=each * 1024**3)
+    assert kept_in_words(estimate).endswith(ends)
 
 
 @pytest.mark.parametrize(
