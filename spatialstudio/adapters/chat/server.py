@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -93,15 +93,17 @@ def read_presets(path: Path) -> Mapping[str, ServerPreset]:
 
 
 def settings_of_user(
-    presets: Mapping[str, ServerPreset], folder: Path | None = None
+    presets: Mapping[str, ServerPreset], folder: Path | None = None, model: str | None = None
 ) -> ServerSettings | None:
     """Return settings for the user's server; None if none is chosen.
 
     Args:
         presets: Servers that can be chosen by name.
         folder: The user's settings folder; None to use only the environment.
+        model: Another model on the server; None for the chosen one.
     """
     choice = chosen_server(presets, folder)
+    choice = replace(choice, model=model) if model else choice
     return settings_of(choice, presets) if choice.is_complete else None
 
 

@@ -59,9 +59,8 @@ ANSWER_TOKENS = 4
 def build(surroundings: Surroundings) -> "VisionLanguageModel":
     """Create the answerer with the user's server."""
     presets = read_presets(surroundings.resources / "prompts" / "servers.toml")
-    settings = settings_of_user(presets, surroundings.settings)
     model = os.environ.get(VISION_MODEL_VARIABLE)
-    return VisionLanguageModel(replace(settings, model=model) if settings and model else settings)
+    return VisionLanguageModel(settings_of_user(presets, surroundings.settings, model))
 
 
 class VisionLanguageModel:

@@ -9,8 +9,10 @@ import pytest
 from PIL import Image
 
 from spatialstudio.adapters.chat.server import ServerSettings
-from spatialstudio.adapters.questions.vision_model import VisionLanguageModel
+from spatialstudio.adapters.questions.vision_model import VisionLanguageModel, build
 from spatialstudio.domain.errors import Cancelled, DetectorError
+from spatialstudio.domain.ports import Surroundings
+from spatialstudio.domain.resources import resources_folder
 from tests.adapters.loopback import LoopbackServer, drips, hangs_up, says, sends, stalls
 from tests.fakes import CountingToken
 
@@ -118,3 +120,15 @@ def test_answering_can_be_cancelled():
 def test_without_a_server_there_is_no_answer():
     with pytest.raises(DetectorError, match="No vision language model"):
         VisionLanguageModel(None).answer(PICTURE, QUESTIONS, CountingToken())
+
+
+@pytest.mark.parametrize("other", [None, "reader"])
+def test_the_vision_model_needs_no_model_for_prompts(monkeypatch, other):
+    monkeypatch.setenv("SPATIAL_STUDIO_VISION_MODEL", "seer")
+    if other:
+        monkeypatch.setenv("SPATIAL_STUDIO_LLM_MODEL", other)
+    with LoopbackServer(surely(yes=0.9)) as server:
+        monkeypatch.setenv("SPATIAL_STUDIO_LLM_SERVER", server.url)
+        answerer = build(Surroundings(resources=resources_folder(), model_folders=()))
+        answerer.answer(PICTURE, QUESTIONS[:1], CountingToken())
+        assert [each["model"] for each in server.questions] == ["seer"]
