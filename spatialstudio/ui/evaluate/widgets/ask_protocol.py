@@ -182,6 +182,6 @@ def _switches() -> Mapping[str, QCheckBox]:
 
 
 def _count(name: str, tip: str) -> NumberBox:
-    box = NumberBox(minimum=1, maximum=MOST_ROLLOUTS, accessibleName=name)
+    box = NumberBox(**PLAIN_NUMBER, minimum=1, maximum=MOST_ROLLOUTS, accessibleName=name)
     box.setToolTip(plain_tip(tip))
     return box
