@@ -75,17 +75,17 @@ def nothing_running_on():
     """Fail a test that leaves a thread or a child process behind."""
     threads_before = set(threading.enumerate())
     yield
-    for child in multiprocessing.active_children():
-        child.join(GRACE_S)
-    assert not multiprocessing.active_children(), "the test left a process behind"
     new_threads = [
         thread
         for thread in threading.enumerate()
         if thread not in threads_before and not thread.name.startswith(THIRD_PARTY_THREADS)
     ]
-    for thread in new_threads:
+    for thread in new_threads:  # before processes, as join() of a process may fail beside another
         thread.join(GRACE_S)
     assert not [t.name for t in new_threads if t.is_alive()], "the test left a thread behind"
+    for child in multiprocessing.active_children():
+        child.join(GRACE_S)
+    assert not multiprocessing.active_children(), "the test left a process behind"
 
 
 @pytest.fixture(autouse=True)
