@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from spatialstudio.application.benchmark.method_choice import MethodChoice, choose_among
+from spatialstudio.application.benchmark.choose_method import MethodChoice, choose_among
 from spatialstudio.domain.benchmark_cells import CellState, CellTable
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen

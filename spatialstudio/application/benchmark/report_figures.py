@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from spatialstudio.application.benchmark.method_choice import MethodChoice
+from spatialstudio.application.benchmark.choose_method import MethodChoice
 from spatialstudio.application.benchmark.report import MethodReport
 from spatialstudio.domain.benchmark_figures import (
     BenchmarkFigures,

@@ -26,6 +26,7 @@ from spatialstudio.application.benchmark.item_worker import (
     ItemWorker,
     evaluation_job,
 )
+from spatialstudio.application.benchmark.plan_file import asks_questions
 from spatialstudio.application.benchmark.plan_items import Drawing, key_of
 from spatialstudio.application.benchmark.refined_item import RefinedItem
 from spatialstudio.application.benchmark.result_store import Failure, ResultStore, grouped
@@ -193,6 +194,8 @@ class ItemFiles:
 
     def asking_seconds(self, item: PlannedItem) -> float:
         """Return the time that the answerer took over an item, where verdicts state it."""
+        if not asks_questions(self.opened.plan.metrics):
+            return 0.0
         jobs = (self.job(item, each) for each in self.opened.plan.judges)
         judged = (self.store.judged(item.key, self.judge_id(job)) or {} for job in jobs)
         return sum(float(each[ASKING_SECONDS]) for each in judged if ASKING_SECONDS in each)

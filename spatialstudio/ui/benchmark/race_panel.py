@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 
 from spatialstudio.application.benchmark.cell_pairs import PASS, PSE, choose_best
-from spatialstudio.application.benchmark.method_choice import MethodChoice
+from spatialstudio.application.benchmark.choose_method import MethodChoice
 from spatialstudio.application.benchmark.monitor import BenchmarkChanged, BenchmarkView
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.ui.benchmark.widgets.race_plot import Race, RacePlot
