@@ -1,5 +1,6 @@
 """Array types of images and maps."""
 
+from hashlib import sha256
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +14,11 @@ FloatMap: TypeAlias = npt.NDArray[np.float32]
 
 BoolMask: TypeAlias = npt.NDArray[np.bool_]
 """(H, W), True on the object."""
+
+
+def hash_of_picture(image: RgbImage) -> str:
+    """Return the sha256 of an image's pixels: (H, W, 3) bytes in row order."""
+    return sha256(image.tobytes()).hexdigest()
 
 
 def mask_bounds(pixels: BoolMask) -> tuple[int, int, int, int]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
 from spatialstudio.application.jobs.messages import (
     DevicesListed,
     LayersListed,
@@ -23,6 +22,7 @@ from spatialstudio.application.registry import (
     read_manifest,
 )
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.arrays import hash_of_picture
 from spatialstudio.domain.attention import AttentionSnapshot
 from spatialstudio.domain.generation import GenerationFinished, GenerationStarted, StepEvent
 from spatialstudio.domain.ports import ModelCard, Surroundings

@@ -10,7 +10,7 @@ from hashlib import sha256
 from math import inf
 from pathlib import Path
 
-from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.arrays import RgbImage, hash_of_picture
 from spatialstudio.domain.assertion import QuestionAnswer, YesNoChances
 from spatialstudio.domain.ports import CancelToken, QuestionAnswerer
 from spatialstudio.domain.safe_files import MEBIBYTE, open_regular, parse_limited
@@ -48,7 +48,7 @@ class CachedAnswerer:
         path = self._folder / f"{sha256(model_key.encode()).hexdigest()}.jsonl"
         if self._known is None:
             self._known = _read(path)
-        known, picture = self._known, _hash_of(image)
+        known, picture = self._known, f"{image.shape} {hash_of_picture(image)}"
         keys = {each: _key(picture, each) for each in questions}
         missing = [each for each, key in keys.items() if key not in known]
         new = dict(zip(missing, self._asked(image, missing, token), strict=True))
@@ -63,10 +63,6 @@ class CachedAnswerer:
         self, image: RgbImage, questions: Sequence[str], token: CancelToken
     ) -> tuple[QuestionAnswer, ...]:
         return self._answerer.answer(image, questions, token) if questions else ()
-
-
-def _hash_of(image: RgbImage) -> str:
-    return sha256(repr(image.shape).encode() + image.tobytes()).hexdigest()
 
 
 def _key(picture: str, question: str) -> str:

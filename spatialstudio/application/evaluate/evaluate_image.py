@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from spatialstudio.application.evaluate.object_quality import quality_of
-from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.arrays import RgbImage, hash_of_picture
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.ports import (
@@ -119,11 +119,6 @@ def perceive_image(
 def needs_depth(scene: SceneGraph) -> bool:
     """Return True if a relation of the scene needs depth."""
     return any(relation.type.needs_depth for relation in scene.relations)
-
-
-def hash_of_picture(image: RgbImage) -> str:
-    """Return the sha256 of an image's pixels: (H, W, 3) bytes in row order."""
-    return hashlib.sha256(image.tobytes()).hexdigest()
 
 
 def _masks(image: RgbImage, seen: Seen, segmenter: Segmenter | None) -> tuple[Mask, ...]:

@@ -16,7 +16,6 @@ from itertools import chain, cycle, islice
 from pathlib import Path
 from uuid import uuid4
 
-from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
 from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.application.refine.refine_loop import (
     INTERRUPTED,
@@ -27,6 +26,7 @@ from spatialstudio.application.refine.refine_loop import (
     score_of,
 )
 from spatialstudio.application.session import OpenRun
+from spatialstudio.domain.arrays import hash_of_picture
 from spatialstudio.domain.errors import RequestError
 from spatialstudio.domain.fix import (
     BUDGET,
@@ -90,9 +90,9 @@ def planned_steps(
 ) -> tuple[FixStep, ...]:
     """Return the attempts for a reason, most promising first.
 
-    After the measured ones, but those that repaired none of ``ENOUGH_TRIALS`` pictures, those with
-    other noise are repeated, each time with another seed. Without any of them, the remedies of the
-    reason are taken with the same noise, then with other noise.
+    Measured remedies come first, except those that repaired none of ``ENOUGH_TRIALS`` pictures or
+    more; then those of them with other noise are repeated, each time with another seed. Without
+    any of them, the remedies of the reason are taken with the same noise, then with other noise.
 
     Args:
         reason: Why the picture is not right.

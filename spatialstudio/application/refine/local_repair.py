@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
 from spatialstudio.application.models.model_lists import choose_guidance
 from spatialstudio.application.session import OpenRun
-from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.arrays import RgbImage, hash_of_picture
 from spatialstudio.domain.errors import RequestError, StoreError, StudioError
 from spatialstudio.domain.generation import (
     LAYOUT,

@@ -18,7 +18,7 @@ from spatialstudio.application.jobs.messages import (
     PictureJudged,
 )
 from spatialstudio.application.session import OpenRun, RunState, RunStored, StoreFailed, after
-from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.arrays import RgbImage, hash_of_picture
 from spatialstudio.domain.derived_requests import best_request
 from spatialstudio.domain.errors import ErrorReport, StoreError, StudioError
 from spatialstudio.domain.generation import (
@@ -163,7 +163,7 @@ def import_id(image: RgbImage, scene: SceneGraph) -> RequestId:
     """Return the request id of an imported image: equal for equal pixels, prompt and relations."""
     said = [repr((each.id, each.head, each.phrase)) for each in scene.mentions]
     said += [repr((each.id, each.type.id, each.ends)) for each in scene.relations]
-    parts = (hashlib.sha256(image.tobytes()).hexdigest(), scene.prompt.text, *said)
+    parts = (hash_of_picture(image), scene.prompt.text, *said)
     content = "\n".join(parts).encode("utf-8", "surrogatepass")
     return RequestId(hashlib.sha256(content).hexdigest()[:32])
 

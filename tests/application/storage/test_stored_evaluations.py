@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from spatialstudio.application.evaluate.evaluate_image import hash_of_picture
 from spatialstudio.application.jobs.messages import JobFailed, PictureJudged
 from spatialstudio.application.paths import StudioPaths
 from spatialstudio.application.registry import BUILT_IN_MANIFEST, read_manifest
 from spatialstudio.application.session import RunStored, StoreFailed
 from spatialstudio.application.studio import Studio
+from spatialstudio.domain.arrays import hash_of_picture
 from spatialstudio.domain.errors import ErrorReport
 from spatialstudio.domain.judge_choice import STICKER_JUDGES
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation, Perception

@@ -59,7 +59,6 @@ from spatialstudio.adapters.storage.stores.trace import (
 from spatialstudio.adapters.storage.stores.verify_run import (
     TRACE,
     faults_of,
-    pixel_hash,
     proven_repetition,
     read_part,
     read_record,
@@ -67,7 +66,7 @@ from spatialstudio.adapters.storage.stores.verify_run import (
     trace_hash,
     verify_run,
 )
-from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.arrays import RgbImage, hash_of_picture
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.generation import (
     GenerationEvent,
@@ -333,7 +332,7 @@ def _with_references(record: RunRecord, content: TraceContent, packed: PackedArr
     image = ArtifactRef(
         kind=IMAGE,
         path=f"{record.id}{atomic_write.PICTURE_ENDING}",
-        sha256=pixel_hash(drawn),
+        sha256=hash_of_picture(drawn),
         bytes=drawn.nbytes,
     )
     trace = with_references(record.trace, content.maps, references[MAPS], previews)
@@ -355,7 +354,7 @@ def _picture(
     record: RunRecord, evaluation: Evaluation | None, image: RgbImage, hashes: Mapping[str, str]
 ) -> bytes:
     height, width, _ = image.shape
-    parts = {PICTURE: pixel_hash(image), **hashes}
+    parts = {PICTURE: hash_of_picture(image), **hashes}
     size, is_marked = (height, width), record.is_marked
     texts = texts_of(record, evaluation, size, is_marked=is_marked, parts=parts)
     return picture_bytes(image, "PNG", texts)

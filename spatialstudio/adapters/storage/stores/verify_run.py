@@ -47,7 +47,7 @@ from spatialstudio.adapters.storage.stores.trace import (
     read_members,
     unpack_trace_arrays,
 )
-from spatialstudio.domain.arrays import RgbImage
+from spatialstudio.domain.arrays import hash_of_picture
 from spatialstudio.domain.errors import StoreError, StudioError
 from spatialstudio.domain.library import (
     Environment,
@@ -139,11 +139,6 @@ TRACE = "trace"
 MAX_PICTURE_BYTES = 128 * MEBIBYTE
 MAX_PART_BYTES = {TRACE_ENDING: 64 * MEBIBYTE, SIDECAR_ENDING: MAX_SIDECAR_BYTES}
 """Size limits for the files of a run by extension; ``MAX_PICTURE_BYTES`` for others."""
-
-
-def pixel_hash(image: RgbImage) -> str:
-    """Return the hash of a picture's pixels, (H, W, 3) uint8, ignoring its metadata."""
-    return sha256(image.tobytes()).hexdigest()
 
 
 def read_trace(picture: Path) -> tuple[RunRecord, TraceContent]:
@@ -244,7 +239,7 @@ class _Parts:
             return
         hashes = {artifact.sha256 for artifact in self._record.artifacts}
         _require(
-            not hashes or pixel_hash(self._image) in hashes,
+            not hashes or hash_of_picture(self._image) in hashes,
             f'The picture "{self._picture.name}" has been modified or replaced.',
         )
 
@@ -265,7 +260,7 @@ class _Parts:
         name, evaluation = self._sidecar_path.name, self._sidecar.evaluation
         if evaluation is not None and self._image is not None:
             _require(
-                evaluation.perception.image_sha256 == pixel_hash(self._image),
+                evaluation.perception.image_sha256 == hash_of_picture(self._image),
                 f'The evaluation "{name}" belongs to another picture.',
             )
         if self._picture_record is not None:
