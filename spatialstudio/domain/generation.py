@@ -460,12 +460,15 @@ class ModelSetup:
             the device.
         weights_sha256: Hash of the weight file; of several files, hash of their hashes in order.
         loras: Hash of the file of each LoRA that changed the model, by name.
+        threads: CPU threads of an operation, whose number can change a picture; 0 on a GPU, or if
+            not recorded.
     """
 
     dtype: str = ""
     attention: str = ""
     weights_sha256: str = ""
     loras: Mapping[str, str] | None = field(default=None, metadata=SPARSE)
+    threads: int = field(default=0, metadata=SPARSE)
 
 
 @frozen(eq=False)

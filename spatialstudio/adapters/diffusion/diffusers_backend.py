@@ -154,6 +154,7 @@ def model_setup(
         attention=_attention(denoiser, device),
         weights_sha256="" if weights.exception() else weights.result(),
         loras=loras,
+        threads=torch.get_num_threads() if device.type == "cpu" else 0,
     )
 
 

@@ -85,6 +85,7 @@ def _reasons(first: RunRecord, again: RunRecord) -> Iterator[str]:
         yield from _change(f"version of {library}", _version(old, library), _version(new, library))
     yield from _change("precision", old.setup.dtype, new.setup.dtype)
     yield from _change("attention", old.setup.attention, new.setup.attention)
+    yield from _change("CPU threads", str(old.setup.threads or ""), str(new.setup.threads or ""))
     yield from _change(
         "weights", _short(old.setup.weights_sha256), _short(new.setup.weights_sha256)
     )

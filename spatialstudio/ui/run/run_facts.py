@@ -81,6 +81,7 @@ def setup_facts(setup: ModelSetup) -> Iterator[tuple[str, str]]:
     text = (
         (tr("Precision"), setup.dtype),
         (tr("Attention"), setup.attention),
+        (tr("CPU threads"), str(setup.threads or "")),
         (tr("Weights"), setup.weights_sha256[:SHORT_HASH]),
     )
     return ((name, value) for name, value in text if value)

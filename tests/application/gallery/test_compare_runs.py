@@ -16,7 +16,7 @@ from spatialstudio.domain.generation import (
 from spatialstudio.domain.library import RunRecord, Sameness
 from tests.fakes import scene_of
 
-THEN = ModelSetup(dtype="float16", attention="AttnProcessor2_0", weights_sha256="a" * 64)
+THEN = ModelSetup(dtype="float16", attention="AttnProcessor2_0", weights_sha256="a" * 64, threads=2)
 GREY = np.full((2, 2, 3), 9, np.uint8)
 
 
@@ -43,9 +43,10 @@ def record_with(setup):
     [
         ({"dtype": "bfloat16"}, "precision (float16 then, bfloat16 now)"),
         ({"attention": "XFormers"}, "attention (AttnProcessor2_0 then, XFormers now)"),
+        ({"threads": 8}, "CPU threads (2 then, 8 now)"),
         ({"weights_sha256": "b" * 64}, "weights (aaaaaaaaaa then, bbbbbbbbbb now)"),
     ],
-    ids=["dtype", "attention", "weights"],
+    ids=["dtype", "attention", "threads", "weights"],
 )
 def test_the_device_and_number_format_are_reasons(change, reason):
     now = record_with(replace(THEN, **change))
