@@ -70,6 +70,8 @@ LABELS = {
 SEED, PROMPT, METHOD, STRENGTH = "seed", "prompt", "method", "strength"
 REPEATED = frozenset({SEED, PROMPT})
 """Settings that figures average over, unless they are named."""
+FEW_PAIRS = 10
+"""Number of pairs below which bootstrap intervals of differences are too narrow."""
 SETTING_LABELS = {
     **{field.id: field.title for field in RUN_FIELDS.values()},
     **{option.id: option.label for option in SAMPLING_OPTIONS},
@@ -163,6 +165,17 @@ class Study:
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """Sentences on the runs, and on intervals of differences that are too narrow."""
+        differences = (each for group in self.groups for each in group.differences.values())
+        if not any(not isnan(each.low) and each.n < FEW_PAIRS for each in differences):
+            return self.run_notes
+        return (
+            *self.run_notes,
+            f"Some differences have fewer than {FEW_PAIRS} pairs: their intervals are too narrow.",
+        )
+
+    @property
+    def run_notes(self) -> tuple[str, ...]:
         """Sentences on runs that were left out, and on runs that were left unguided."""
         unguided = sum(run.is_left_unguided for run in self.runs)
         notes = []

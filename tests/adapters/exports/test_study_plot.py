@@ -48,6 +48,7 @@ def test_each_group_has_a_name_and_each_number_a_panel(runs, exports):
     caption = " ".join(shown)
     assert "over seed; runs by group: 2, 2" in caption
     assert "PASS (share of decided runs): Wilson score" in caption
+    assert "differences" not in caption
 
 
 def test_intervals_stay_inside_the_figure(runs, exports):

@@ -123,6 +123,14 @@ def test_runs_left_unguided_by_their_trial_are_said(runs):
     assert make_study(runs).notes == ()
 
 
+@pytest.mark.parametrize(("pairs", "is_noted"), [(1, False), (2, True), (9, True), (10, False)])
+def test_intervals_of_fewer_than_ten_pairs_are_said_to_be_too_narrow(pairs, is_noted):
+    runs = [run(strength, seed, seed / 20) for strength in (0.0, 5.0) for seed in range(pairs)]
+    note = "Some differences have fewer than 10 pairs: their intervals are too narrow."
+    assert make_study(runs, measures=("pos",)).notes == ((note,) if is_noted else ())
+    assert make_study(runs, measures=("pos",)).run_notes == ()
+
+
 def test_metrics_are_computed_only_if_named_and_nan_if_missing(runs):
     asked = []
 
