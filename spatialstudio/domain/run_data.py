@@ -129,7 +129,7 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     "centre_x": ("share of the width", "mean position of a word's map, from the left"),
     "centre_y": ("share of the height", "mean position of a word's map, from the top"),
     "spread": ("share of the sides", "root mean squared distance from the mean position"),
-    "mass": ("probability", "sum of a word's map"),
+    "mass": ("summed probability", "sum of a word's map"),
     "peak": ("probability", "maximum of a word's map"),
     "guidance_loss": ("", "guidance loss of a step, before its updates"),
     "step_size": ("latent units", "applied step size, variance-preserving"),
