@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,11 @@ from spatialstudio.cli.options import add_command
 from spatialstudio.cli.printing import aligned, show_json, show_lines, show_table
 from spatialstudio.cli.studies import known_number, runs_matching
 from spatialstudio.domain.errors import SettingsError
-from spatialstudio.domain.interval import Interval
 from spatialstudio.domain.metric_table import Disagreement, MetricTable
 
 SHOWN = 10
+DECIMALS, UNDEFINED = 2, "undefined"
+"""Decimals of a correlation, and the text of one that is NaN."""
 
 
 def add_metrics_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentParser) -> None:
@@ -149,7 +149,8 @@ def _lines(table: MetricTable, listed: Sequence[Disagreement]) -> Iterator[str]:
     for each in table.weakest_first:
         tau = "-" if each.kendall is None else f"{each.kendall:.2f}"
         name = f"{each.first}, {each.second}"
-        pairs.append((name, _in_words(each.spearman), tau, str(each.spearman.n)))
+        correlation = each.spearman.in_decimals(DECIMALS, UNDEFINED)
+        pairs.append((name, correlation, tau, str(each.spearman.n)))
     yield from aligned(pairs)
     yield ""
     yield "Disagreements: score and rank (0 lowest, 1 highest) by metric"
@@ -160,10 +161,3 @@ def _lines(table: MetricTable, listed: Sequence[Disagreement]) -> Iterator[str]:
         )
         yield f"{found.spread:.2f} {found.picture.name}: {found.picture.prompt}"
         yield f"     {ranks}"
-
-
-def _in_words(interval: Interval) -> str:
-    if isnan(interval.value):
-        return "undefined"
-    bounds = "" if isnan(interval.low) else f" [{interval.low:.2f}, {interval.high:.2f}]"
-    return f"{interval.value:.2f}{bounds}"

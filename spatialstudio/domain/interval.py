@@ -60,10 +60,15 @@ class Interval:
         """
         return self.in_decimals(decimals_of((self,)))
 
-    def in_decimals(self, decimals: int) -> str:
-        """Return ``text`` with a number of decimals, such as that of a table's column."""
+    def in_decimals(self, decimals: int, without_value: str = "-") -> str:
+        """Return ``text`` with a number of decimals, such as that of a table's column.
+
+        Args:
+            decimals: Decimals of the figure and its bounds.
+            without_value: The text if the figure is NaN.
+        """
         if isnan(self.value):
-            return "-"
+            return without_value
         value, low, high = (_rounded(each, decimals) for each in (self.value, self.low, self.high))
         return f"{value} ({self._reason})" if isnan(self.low) else f"{value} [{low}, {high}]"
 

@@ -26,6 +26,19 @@ def test_metrics_are_compared_with_correlations_and_disagreements(terminal, resu
     assert "0.75 2: a \\x1b[31mdog" in done.out
 
 
+def test_a_correlation_without_a_value_is_undefined(terminal, results):
+    rows = [
+        {**row, "picture": f"/p/{n}.png", "scene_graph_score": 0.5} for n, row in enumerate(ROWS)
+    ]
+    results.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = terminal("metrics", "compare", results)
+    assert "nan" not in done.out
+    pair = next(line for line in done.out.splitlines() if line.startswith("scene_graph, visor"))
+    assert pair.split()[2] == "undefined"
+    known = next(line for line in done.out.splitlines() if line.startswith("checker, visor"))
+    assert "1.00 (no interval: one prompt)" in known
+
+
 def test_a_comparison_as_json_and_csv(terminal, results):
     answer = json.loads(terminal("metrics", "compare", results, "--json", "--top", "1").out)
     assert {each["id"] for each in answer["metrics"]} == {"checker", "scene_graph", "visor"}

@@ -39,6 +39,11 @@ def test_no_values_have_a_dash():
     assert no_interval(IntervalMethod.T, missing=3).text == "-"
 
 
+def test_the_text_of_no_values_can_be_chosen():
+    missing = no_interval(IntervalMethod.CLUSTER_BOOTSTRAP, missing=3)
+    assert missing.in_decimals(2, "undefined") == "undefined"
+
+
 def test_values_that_are_not_finite_are_shown():
     found = Interval(value=inf, low=nan, high=nan, n=2, method=IntervalMethod.T)
     assert found.text == "inf (no interval)"

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import isnan
 from pathlib import Path
 
 from PySide6.QtGui import QResizeEvent
@@ -25,6 +24,7 @@ from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 EVALUATE = "evaluate"
 MOST_LISTED = 200
+DECIMALS = 2
 
 
 class MetricTablePanel(Panel):
@@ -230,9 +230,7 @@ class MetricTablePanel(Panel):
 
 def _pair_row(pair: MetricPair, labels: dict[str, str]) -> tuple[str, str, str, str]:
     interval = pair.spearman
-    words = tr("undefined")
-    if not isnan(interval.value):
-        words = f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+    words = interval.in_decimals(DECIMALS, tr("undefined"))
     tau = "" if pair.kendall is None else f"{pair.kendall:.2f}"
     return f"{labels[pair.first]}, {labels[pair.second]}", words, tau, str(interval.n)
 

@@ -68,6 +68,22 @@ def test_metrics_pairs_and_disagreements_are_listed(compared):
     assert first == ["0.75", "a dog to the left of a car", "", "0.20 (0.00)", "1.00 (0.75)"]
 
 
+def test_a_correlation_without_bounds_says_why(qtbot, panel, results):
+    rows_of_one = [
+        {**row, "picture": f"/p/{n}.png", "scene_graph_score": 0.5} for n, row in enumerate(ROWS)
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows_of_one)
+    (results / "answers.jsonl").write_text(text)
+    panel.compare([results])
+    pairs = table(panel, "Rank correlations, weakest first")
+    qtbot.waitUntil(pairs.isVisible)
+    assert [row[1] for row in rows(pairs)[1:]] == [
+        "1.00 (no interval: one prompt)",
+        "undefined",
+        "undefined",
+    ]
+
+
 def test_a_pair_lists_the_pictures_that_it_ranks_differently(qtbot, compared):
     pairs = table(compared, "Rank correlations, weakest first")
     qtbot.keyClick(pairs, Qt.Key.Key_Down)
