@@ -345,7 +345,7 @@ def study_lines(made: Study) -> Iterator[str]:
     same = ", ".join(name for name in made.varied if name not in made.by)
     yield ""
     yield f"Differences to {base}, pairs of the same {same or 'settings'}; 95 % bootstrap"
-    tested = ["McNemar p", "Holm p"] if PASSES in made.measures else []
+    tested = [f"{PASSES}: McNemar p", "Holm p"] if PASSES in made.measures else []
     rows = (
         [
             *_names(made, group),

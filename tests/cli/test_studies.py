@@ -27,7 +27,7 @@ def test_a_study_lists_groups_with_intervals_and_differences(terminal, folder):
     assert lines[3].split() == ["strength", "runs", "pos", "pse", "passes"]
     assert lines[4].split()[:2] == ["0", "2"]
     assert "pairs of the same seed" in done.out
-    assert "McNemar p" in done.out
+    assert "passes: McNemar p" in done.out
 
 
 def test_a_study_as_json_has_every_run_and_group(terminal, folder):
