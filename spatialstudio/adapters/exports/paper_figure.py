@@ -516,11 +516,13 @@ def layers_in_words(layers: Sequence[str]) -> str:
     return f"Attention is the mean of the layers {', '.join(layers)}."
 
 
-def ticks_up_to(high: float, most: int) -> tuple[float, ...]:
-    """Return round numbers from 0 up to a positive limit, at most ``most`` intervals."""
-    power = 10.0 ** floor(log10(high / most))
-    spacing = next(f * power for f in (1, 2, 5, 10, 20) if high / (f * power) <= most + 1e-9)
-    return tuple(float(f"{spacing * n:.6g}") for n in range(floor(high / spacing + 1e-9) + 1))
+def ticks_up_to(high: float, most: int, low: float = 0.0) -> tuple[float, ...]:
+    """Return round numbers within [low, high], at most ``most`` intervals; high is above low."""
+    span = high - low
+    power = 10.0 ** floor(log10(span / most))
+    spacing = next(f * power for f in (1, 2, 5, 10, 20) if span / (f * power) <= most + 1e-9)
+    first, last = ceil(low / spacing - 1e-9), floor(high / spacing + 1e-9)
+    return tuple(float(f"{spacing * n:.9g}") for n in range(first, last + 1))
 
 
 def lines_within(text: str, room: float, measure: Callable[[str], float]) -> list[str]:

@@ -12,6 +12,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     made_with,
 )
 from spatialstudio.adapters.exports.lettering import elided, width_of
+from spatialstudio.adapters.exports.paper_figure import ticks_up_to
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Text, box
 from spatialstudio.domain.errors import ExportError
 from spatialstudio.domain.export import ExportedRun, ExportLook, StudyChoice
@@ -34,7 +35,10 @@ PANEL_GAP = 2.5 * LINE_HEIGHT
 SIDE = 44.0
 """Room for the labels of the vertical axis."""
 DOT, CAP = 2.5, 4.0
-TICKS = 4
+TICKS = 5
+"""Largest number of intervals of the vertical axis."""
+HEADROOM = 0.08
+"""Room above and below numbers that are no shares, as a share of their span."""
 FEWEST = 2
 NAME_GAP = 6.0
 """Least room between the names of two groups."""
@@ -105,12 +109,9 @@ def _panel(made: Study, name: str, look: ExportLook, top: float) -> Iterator[Ite
     yield Line(points=frame, colour=colours["line"], width=0.5, is_closed=True)
     title = _title(name, look.study)
     yield Text(at=(left, top - 5), text=title, colour=colours["text"], size=LARGE)
-    for tick in range(TICKS + 1):
-        value = low + (high - low) * tick / TICKS
+    for value in ticks_up_to(high, TICKS, low):
         at = (left - 4, y_of(value) + 3)
-        yield Text(
-            at=at, text=f"{value:.3g}", colour=colours["muted"], size=SMALL, anchor=Anchor.END
-        )
+        yield Text(at=at, text=f"{value:g}", colour=colours["muted"], size=SMALL, anchor=Anchor.END)
     for place, figure in enumerate(figures):
         if isnan(figure.value):
             continue
@@ -136,11 +137,13 @@ def _whisker(
 
 
 def _range(name: str, figures: Sequence[Interval]) -> tuple[float, float]:
-    """Return the ends of an axis that holds all intervals; [0, 1] at least for shares."""
+    """Return the ends of an axis: [0, 1] for shares, else those of all intervals with headroom."""
+    if name in SHARES:
+        return 0.0, 1.0
     ends = [end for each in figures for end in (each.value, each.low, each.high) if not isnan(end)]
-    ends += [0.0, 1.0] if name in SHARES else []
     low, high = min(ends), max(ends)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    room = (high - low) * HEADROOM or 0.5
+    return low - room, high + room
 
 
 def _place(made: Study, place: int) -> float:

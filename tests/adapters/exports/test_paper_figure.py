@@ -272,6 +272,18 @@ def test_ticks_are_round_numbers(high, expected):
     assert ticks_up_to(high, 4 if high != 1 else 2) == expected
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (42.1, 56.3, (45, 50, 55)),
+        (-0.3, 0.25, (-0.2, 0, 0.2)),
+        (1000.25, 1000.55, (1000.3, 1000.4, 1000.5)),
+    ],
+)
+def test_ticks_lie_between_both_ends(low, high, expected):
+    assert ticks_up_to(high, 4, low) == expected
+
+
 def test_rows_name_what_differs(run):
     assert labels_of([run("psg"), run("psg", seed=8)]) == ("Guided, seed 7", "Guided, seed 8")
     assert labels_of([run("psg"), run()]) == ("Guided", "Baseline")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.adapters.exports.lettering import width_of
-from spatialstudio.adapters.exports.study_plot import PLOT_HEIGHT, study_of, study_plot
+from spatialstudio.adapters.exports.study_plot import HEADROOM, PLOT_HEIGHT, study_of, study_plot
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.drawing import Anchor, Line, Text
 from spatialstudio.domain.errors import ExportError
@@ -55,6 +55,38 @@ def test_intervals_stay_inside_the_figure(runs, exports):
     drawing = study_plot(runs, exports.look())
     points = [point for item in drawing.items if isinstance(item, Line) for point in item.points]
     assert all(0 <= x <= drawing.width and 0 <= y <= drawing.height for x, y in points)
+
+
+def heights(drawing):
+    """Return each number on the vertical axis with its height in points, downwards."""
+    ticks = [item for item in drawing.items if isinstance(item, Text) and item.anchor is Anchor.END]
+    return {item.text: item.at[1] for item in ticks if item.text != "Steps"}
+
+
+def test_the_axis_of_a_share_runs_from_zero_to_one(runs, exports):
+    choice = StudyChoice(numbers={"pos": "PoS"})
+    shown = heights(study_plot(runs, replace(exports.look(), study=choice)))
+    assert list(shown) == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+    assert shown["0"] - shown["1"] == pytest.approx(PLOT_HEIGHT)
+
+
+def test_the_axis_of_another_number_follows_its_values(runs, exports):
+    choice = StudyChoice(numbers={"mass": "Mass"})
+
+    def with_mass(run, value):
+        numbers = [each._replace(value=value) for each in run.data.numbers()]
+        return replace(run, data=replace(run.data, numbers=lambda: iter(numbers)))
+
+    masses = [with_mass(run, value) for run, value in zip(runs, (50, 54, 40, 44), strict=True)]
+    drawing = study_plot(masses, replace(exports.look(), study=choice))
+    ticks = [float(text) for text in heights(drawing)]
+    assert min(ticks) > 0
+    figures = [group.figures["mass"] for group in study_of(masses, choice).groups]
+    low, high = min(each.low for each in figures), max(each.high for each in figures)
+    lines = [item for item in drawing.items if isinstance(item, Line) and len(item.points) == 2]
+    upright = [abs(a[1] - b[1]) for a, b in (line.points for line in lines) if a[0] == b[0]]
+    share = (figures[0].high - figures[0].low) / (high - low) / (1 + 2 * HEADROOM)
+    assert max(upright) == pytest.approx(PLOT_HEIGHT * share)
 
 
 def test_lines_are_as_long_as_intervals(runs, exports):
