@@ -25,7 +25,7 @@ from spatialstudio.cli.printing import (
     show_table,
 )
 from spatialstudio.domain.errors import StudioError
-from spatialstudio.domain.export import FIGURE_SUFFIXES, StudyChoice
+from spatialstudio.domain.export import FIGURE_SUFFIXES, STUDY, StudyChoice
 from spatialstudio.domain.interval import Interval, decimals_of
 from spatialstudio.domain.run_data import MEASURES
 from spatialstudio.science.statistics.study import (
@@ -37,9 +37,6 @@ from spatialstudio.science.statistics.study import (
     make_study,
     setting_text,
 )
-
-PLOT = "study"
-"""The kind of export that plots a study."""
 
 FIGURE_COLUMNS = (
     *("number", "value", "low", "high", "n", "missing", "interval", "level", "bootstrap_seed"),
@@ -182,7 +179,7 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
         choice = StudyChoice(numbers=titles, by=options.by)
         look = replace(studio.exports.look(), study=choice)
         order = ExportOrder(overwrite=options.overwrite)
-        studio.exports.export(read, EXPORT_KINDS[PLOT], options.plot, look, order)
+        studio.exports.export(read, EXPORT_KINDS[STUDY], options.plot, look, order)
         show_progress(f"Wrote {options.plot}")
     return EXIT_FAILURE if failures else 0
 

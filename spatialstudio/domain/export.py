@@ -199,7 +199,7 @@ cannot be read.
 """
 
 PICTURE, CLEAN, ANNOTATED, SWEEP, FIGURE = "picture", "clean", "annotated", "sweep", "figure"
-GRAPH = "graph"
+GRAPH, STUDY = "graph", "study"
 """Ids of the export kinds that have commands in the window or the terminal."""
 
 

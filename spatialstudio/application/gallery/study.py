@@ -102,10 +102,12 @@ class RunsRead:
     Attributes:
         runs: Those that could be read.
         errors: One per run that could not be read.
+        paths: A file of each of ``runs``.
     """
 
     runs: Runs
     errors: tuple[ErrorReport, ...]
+    paths: tuple[Path, ...]
 
 
 def read_runs(
@@ -118,14 +120,15 @@ def read_runs(
         paths: Any file of each run.
         tick: Receives the number of runs read and in total; may raise ``Cancelled``.
     """
-    runs, errors = [], []
+    runs, errors, read = [], [], []
     for done, path in enumerate(paths):
         tick(done, len(paths))
         try:
             runs.append(read_study_run(store, path, offered_numbers()))
+            read.append(path)
         except StudioError as error:
             errors.append(report_on(error, "Reading a run"))
-    return RunsRead(runs=tuple(runs), errors=tuple(errors))
+    return RunsRead(runs=tuple(runs), errors=tuple(errors), paths=tuple(read))
 
 
 def read_study_run(store: RunStore, path: Path, numbers: Sequence[str]) -> StudyRun:

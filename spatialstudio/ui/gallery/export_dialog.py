@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.application.registry import EXPORT_KINDS
-from spatialstudio.domain.export import ExportKind, ExportLayer, LookOption
+from spatialstudio.domain.export import ExportKind, ExportLayer, LookOption, StudyChoice
 from spatialstudio.domain.figure_template import DEFAULT_TEMPLATE, TEMPLATES, FigureTemplate
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.ui.framework.dialog_size import TitledDialog, give_room
@@ -45,6 +45,7 @@ class ExportChoice:
         theme: Name of the theme.
         is_marked: Whether pictures carry an AI-generation mark.
         template: Template of a figure for a paper.
+        study: Numbers and groups of a study plot.
     """
 
     kind: ExportKind
@@ -53,6 +54,7 @@ class ExportChoice:
     theme: str
     is_marked: bool
     template: FigureTemplate = TEMPLATES[DEFAULT_TEMPLATE]
+    study: StudyChoice = StudyChoice()
 
 
 class ExportDialog(TitledDialog):

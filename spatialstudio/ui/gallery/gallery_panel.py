@@ -116,7 +116,9 @@ class GalleryPanel(Panel):
         self._background_jobs = GalleryJobs(self._storage.background_jobs)
         self._exporting = RunExporting(context, self._background_jobs, self)
         self._composing = FigureComposing(context, self._exporting, self)
-        self._study = RunStudy(context, self._study_targets, self._background_jobs, self)
+        self._study = RunStudy(
+            context, self._study_targets, self._exporting, self._background_jobs, self
+        )
         self._looking_after = LibraryMaintenance(
             context, self._exporting, self._background_jobs, self
         )
@@ -125,13 +127,7 @@ class GalleryPanel(Panel):
         self._line.left_downwards.connect(self._view.grid_asked)
         self._count = TextLabel(tone=Tone.MUTED)
         self._count.setWordWrap(False)
-        self.grid = RunGrid(context.theme)
-        self.grid.faces_wanted.connect(self._storage.gallery.read)
-        self.grid.selection_picked.connect(self._show_chosen)
-        self.grid.opened.connect(self._open)
-        self.grid.stack_picked.connect(self._toggle_stack)
-        self.grid.menu_asked.connect(self._show_menu)
-        self.grid.drag_begun.connect(partial(self._exporting.drag_out, self.grid))
+        self.grid = self._make_grid()
         self._nothing = EmptyGallery(context.theme)
         self._nothing.action_picked.connect(self._help_out)
         self._comparison = CompareView(context.theme)
@@ -201,6 +197,16 @@ class GalleryPanel(Panel):
         """Return the runs that a tile shows: those of its closed stack, or one."""
         cell = self._cells.of(run)
         return (run,) if cell is None or cell.is_open else tuple(cell.members)
+
+    def _make_grid(self) -> RunGrid:
+        grid = RunGrid(self._context.theme)
+        grid.faces_wanted.connect(self._storage.gallery.read)
+        grid.selection_picked.connect(self._show_chosen)
+        grid.opened.connect(self._open)
+        grid.stack_picked.connect(self._toggle_stack)
+        grid.menu_asked.connect(self._show_menu)
+        grid.drag_begun.connect(partial(self._exporting.drag_out, grid))
+        return grid
 
     def _make_sweep(self) -> SweepPanel:
         sweep = SweepPanel(self._context)

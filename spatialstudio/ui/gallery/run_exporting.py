@@ -243,6 +243,7 @@ class RunExporting(QObject):
             is_marked=choice.is_marked,
             template=choice.template,
             graph=self._context.judgement.graph,
+            study=choice.study,
         )
         notes: list[str] = []
 

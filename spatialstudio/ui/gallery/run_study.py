@@ -28,10 +28,13 @@ from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobId,
     BackgroundJobProgressed,
 )
+from spatialstudio.application.registry import EXPORT_KINDS
+from spatialstudio.domain.export import STUDY, StudyChoice
 from spatialstudio.domain.interval import decimals_of
 from spatialstudio.ui.framework.panel_api import WindowContext
-from spatialstudio.ui.framework.plot_saving import save_plot
 from spatialstudio.ui.gallery import commands
+from spatialstudio.ui.gallery.export_dialog import ExportChoice
+from spatialstudio.ui.gallery.run_exporting import RunExporting
 from spatialstudio.ui.gallery.run_marking import GalleryJobs
 from spatialstudio.ui.gallery.widgets.study_contents import StudyContents, StudyPoint
 from spatialstudio.ui.widgets.texts import tr
@@ -40,6 +43,8 @@ if TYPE_CHECKING:  # plots are loaded after the first frame
     from spatialstudio.ui.gallery.study_dialog import StudyDialog
 
 FEWEST = 2
+THEME = "light"
+"""Theme of saved plots."""
 
 
 class RunStudy(QObject):
@@ -48,6 +53,7 @@ class RunStudy(QObject):
     Args:
         context: Services of the window; its command is bound.
         targets: Returns the files of the runs to study.
+        exporting: Saves the plots.
         background_jobs: The gallery's jobs.
         parent: Parent of the dialog.
     """
@@ -56,12 +62,14 @@ class RunStudy(QObject):
         self,
         context: WindowContext,
         targets: Callable[[], Sequence[Path]],
+        exporting: RunExporting,
         background_jobs: GalleryJobs,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._context = context
         self._targets = targets
+        self._exporting = exporting
         self._background_jobs = background_jobs
         self._reading: BackgroundJobId | None = None
         self._window = parent
@@ -84,7 +92,7 @@ class RunStudy(QObject):
         dialog = StudyDialog(self._context.theme, self._window)
         dialog.choice_picked.connect(self._draw)
         dialog.copy_asked.connect(self._copy)
-        dialog.save_asked.connect(partial(save_plot, self._context.toasts))
+        dialog.figure_asked.connect(self._save_figure)
         dialog.finished.connect(self._forget)
         dialog.show_progress(0, len(paths))
         self._dialog = dialog
@@ -122,7 +130,30 @@ class RunStudy(QObject):
     def _copy(self) -> None:
         if self._shown is not None:
             QGuiApplication.clipboard().setText(tab_separated(self._shown))
-            self._context.toasts.tell(tr("Copied the table as tab-separated text."))
+            self._tell(tr("Copied the table as tab-separated text."))
+
+    def _save_figure(self) -> None:
+        """Export the plot of the shown number and groups, as ``study --plot`` does."""
+        if self._read is None or self._shown is None:
+            return
+        if len(self._shown.rows) < FEWEST:
+            self._tell(tr("A saved plot needs two groups or more."))
+            return
+        number, kind = self._shown.number, EXPORT_KINDS[STUDY]
+        choice = ExportChoice(
+            kind=kind,
+            ending=kind.formats[0],
+            layers=frozenset(),
+            theme=THEME,
+            is_marked=self._context.settings.marks_pictures,
+            study=StudyChoice(numbers={number: tr(title_of(number))}, by=self._shown.by),
+        )
+        self._exporting.export(self._read.paths, choice, self._tell)
+
+    def _tell(self, message: str) -> None:
+        """Say in the dialog what was done: it hides the messages of the window."""
+        if self._dialog is not None:
+            self._dialog.show_notice(message)
 
     def _forget(self) -> None:
         if self._reading is not None:

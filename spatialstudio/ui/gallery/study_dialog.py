@@ -15,7 +15,7 @@ from spatialstudio.ui.widgets.row_table import RowTable
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
 SIZE_EM = (60, 40)
-PLOT_EM = 13
+PLOT_EM = 15
 READING = "Reading {done} of {total} runs…"
 
 
@@ -23,7 +23,7 @@ class StudyDialog(TitledDialog):
     """Shows a study.
 
     Emits ``choice_picked`` when number, grouping or reference change, ``copy_asked`` for the table
-    as text, and ``save_asked`` with the plot.
+    as text, and ``figure_asked`` for a file of the plot.
 
     Args:
         theme: Colours of the plot.
@@ -32,7 +32,7 @@ class StudyDialog(TitledDialog):
 
     choice_picked = Signal()
     copy_asked = Signal()
-    save_asked = Signal(object)
+    figure_asked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(tr("Study of the runs"), parent)
@@ -44,10 +44,11 @@ class StudyDialog(TitledDialog):
         self._table = RowTable(tr("Numbers of the groups"), ())
         self._plot = StudyPlot(theme)
         self._plot.setMinimumHeight(em(PLOT_EM))
-        self._plot.save_asked.connect(self.save_asked)
+        self._plot.save_asked.connect(lambda _plot: self.figure_asked.emit())
         self._notes = TextLabel(tone=Tone.MUTED, small=True)
         self._copy = push_button(tr("Copy the table"), self.copy_asked)
-        self._save = push_button(tr("Save plot…"), lambda: self.save_asked.emit(self._plot))
+        self._save = push_button(tr("Save plot…"), self.figure_asked)
+        self._study_notes = ""
         self._parts = (self._number, self._by, self._reference, self._copy, self._save)
         self._lay_out()
         give_room(self, SIZE_EM)
@@ -94,7 +95,12 @@ class StudyDialog(TitledDialog):
         self._reference.setCurrentIndex(contents.reference)
         self._fill(contents)
         self._plot.show_points(contents.names, contents.points, contents.bounds)
+        self._study_notes = contents.notes
         self._notes.setText(contents.notes)
+
+    def show_notice(self, text: str) -> None:
+        """Show below the notes what a button did; the next choice clears it."""
+        self._notes.setText(f"{self._study_notes}\n{text}")
 
     def _fill(self, contents: StudyContents) -> None:
         self._table.show_titles([text for text, _ in contents.columns])

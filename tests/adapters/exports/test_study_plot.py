@@ -11,7 +11,7 @@ from spatialstudio.adapters.exports.study_plot import HEADROOM, PLOT_HEIGHT, stu
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.drawing import Anchor, Line, Text
 from spatialstudio.domain.errors import ExportError
-from spatialstudio.domain.export import StudyChoice
+from spatialstudio.domain.export import STUDY, StudyChoice
 from spatialstudio.domain.generation import GuidanceSettings
 from spatialstudio.domain.library import PictureOrigin
 from spatialstudio.domain.run_settings import with_values
@@ -184,6 +184,6 @@ def test_runs_that_differ_in_the_seed_only_are_rejected(runs, exports):
 @pytest.mark.parametrize(("ending", "head"), [("png", b"\x89PNG"), ("svg", b"<"), ("pdf", b"%PDF")])
 def test_a_study_plot_is_written_in_every_format(runs, exports, tmp_path, ending, head):
     target = tmp_path / f"study.{ending}"
-    made = exports.exporter.make(runs, EXPORT_KINDS["study"], exports.look(), ending)
+    made = exports.exporter.make(runs, EXPORT_KINDS[STUDY], exports.look(), ending)
     exports.exporter.write(made, target)
     assert target.read_bytes().startswith(head)

@@ -6,18 +6,26 @@ import pytest
 from pyqtgraph import AxisItem
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QComboBox, QTableWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QPushButton,
+    QTableWidget,
+)
 
 from spatialstudio.application.gallery.study import study_table
 from spatialstudio.science.statistics.study import StudyRun
 from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery import run_study
 from spatialstudio.ui.gallery.metric_table_panel import MetricTablePanel
 from spatialstudio.ui.gallery.run_study import contents_of
 from spatialstudio.ui.gallery.study_dialog import StudyDialog
 from spatialstudio.ui.gallery.widgets.study_contents import StudyPoint
 from spatialstudio.ui.gallery.widgets.study_plot import StudyPlot
 from tests.ui.gallery.test_sweep_panel import begun, panel, sweep_id  # noqa: F401 - fixtures
-from tests.ui.pdf_text import pdf_characters
+from tests.ui.pdf_text import figure_text, pdf_characters
 
 
 def run_of(strength, seed, **values):
@@ -105,6 +113,57 @@ def test_metrics_are_compared_over_the_runs_of_a_closed_stack(qtbot, gallery, dr
     compared = drawn.panel(MetricTablePanel)
     compared.compare_selected()
     assert len(compared._paths) == 2
+
+
+def click(qtbot, dialog, text):
+    buttons = dialog.findChildren(QPushButton)
+    button = next(each for each in buttons if each.text() == text)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def shown_in(dialog):
+    return " ".join(label.text() for label in dialog.findChildren(QLabel))
+
+
+def test_a_notice_follows_the_notes_until_the_next_choice(qtbot, dialog):
+    click(qtbot, dialog, "Copy the table")
+    assert "averaged over seed." in shown_in(dialog)
+    assert "Copied the table as tab-separated text." in shown_in(dialog)
+    dialog.choice_picked.emit()
+    assert "averaged over seed." in shown_in(dialog)
+    assert "Copied" not in shown_in(dialog)
+
+
+def test_a_saved_plot_states_its_number_groups_and_n(qtbot, dialog, monkeypatch, tmp_path):
+    target = tmp_path / "plot.pdf"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(target), ""))
+    click(qtbot, dialog, "Save plot…")
+    qtbot.waitUntil(lambda: "Wrote plot.pdf." in shown_in(dialog))
+    text = figure_text(target.read_bytes())
+    assert "PoS (probability)" in text
+    assert "Step size" in text
+    assert "runs by group: 2, 1; missing numbers: 0." in text
+
+
+def test_the_menu_of_the_plot_saves_the_chosen_groups(qtbot, dialog, monkeypatch, tmp_path):
+    box = choices(dialog)["Group by"]
+    box.setCurrentIndex(box.findText("Seed"))
+    dialog.choice_picked.emit()
+    target = tmp_path / "plot.svg"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(target), ""))
+    plot = dialog.findChild(StudyPlot)
+    next(each for each in plot.actions() if each.text() == "Save plot…").trigger()
+    qtbot.waitUntil(lambda: "Wrote plot.svg." in shown_in(dialog))
+    assert ">Seed<" in target.read_text()
+    assert "PSE" not in target.read_text()
+
+
+def test_a_saved_plot_needs_two_groups(qtbot, dialog, monkeypatch):
+    one_group = study_table(RUNS[:3], "pos")
+    monkeypatch.setattr(run_study, "study_table", lambda *_: one_group)
+    dialog.choice_picked.emit()
+    click(qtbot, dialog, "Save plot…")
+    assert "A saved plot needs two groups or more." in shown_in(dialog)
 
 
 def test_one_run_is_no_study(begun):  # noqa: F811

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spatialstudio.domain.export import (
     GRAPH,
+    STUDY,
     ExportedRun,
     ExportFile,
     ExportKind,
@@ -149,7 +150,7 @@ KINDS = (
         reads=_COLOURS_AND_MARK,
     ),
     ExportKind(
-        id="study",
+        id=STUDY,
         label="Study plot",
         help="PoS, PSE, verdicts and map numbers by the settings that differ, with intervals.",
         formats=("pdf", "svg", "png"),
