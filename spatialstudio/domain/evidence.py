@@ -17,6 +17,9 @@ from spatialstudio.domain.verdict import (
     Perturbation,
 )
 
+SURE_POS, DOUBTFUL_POS = 0.75, 0.25
+"""PoS from which attention maps show a relation, and up to which they contradict it."""
+
 
 class Role(Enum):
     """The role of a box in a verdict."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.assertion import DaSettings
-from spatialstudio.domain.evidence import Evidence
+from spatialstudio.domain.evidence import DOUBTFUL_POS, SURE_POS, Evidence
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.picture_settings import place_in_words
 from spatialstudio.domain.run_settings import places_of
@@ -52,7 +52,7 @@ def marginals(weights: FloatMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[n
 
 
 def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
-    """Describe a PoS: "Attention PoS 83 %: the cat is to the left of the dog.".
+    """Describe a PoS: "Attention PoS 83 %: the maps show that the cat is above the dog.".
 
     Args:
         relation: The relation.
@@ -63,7 +63,14 @@ def relation_in_words(relation: Relation, pos: float, scene: SceneGraph) -> str:
     objects = " and ".join(others)
     verb = "are" if scene.mention(relation.subject).is_plural else "is"
     claim = f"{subject} {verb} {relation.type.phrase} {objects}"
-    return f"Attention PoS {share_in_words(pos)}: {claim}."
+    return f"Attention PoS {share_in_words(pos)}: the maps {_finding(pos)} {claim}."
+
+
+def _finding(pos: float) -> str:
+    """Return what maps of a PoS say of the relation."""
+    if pos >= SURE_POS:
+        return "show that"
+    return "contradict that" if pos <= DOUBTFUL_POS else "do not show whether"
 
 
 def attention_at_the_end(run: OpenRun) -> Mapping[RelationId, float]:

@@ -25,6 +25,7 @@ from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.arrays import FloatMap
 from spatialstudio.domain.attention import AttentionFile, LayerValues, Moment
 from spatialstudio.domain.errors import StoreError
+from spatialstudio.domain.evidence import SURE_POS
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.domain.run_ports import AttentionFiles
@@ -39,9 +40,6 @@ MOST_BLOCK_BYTES = 16 * 1024**2
 VALUE_BYTES = 4
 MEAN = 0
 """Index of the mean over heads."""
-
-EVEN = 0.5
-"""PoS of two equal maps."""
 
 Values = npt.NDArray[np.float64]
 Read = Callable[[RequestId, AttentionFile], LayerValues]
@@ -218,18 +216,18 @@ def course_of_maps(run: OpenRun, column: Column, moment: Moment) -> tuple[tuple[
 
 
 def settled_steps(pos: Values) -> tuple[int | None, ...]:
-    """Return, per layer, the column from which PoS stays above one half to the end.
+    """Return, per layer, the column from which PoS stays at ``SURE_POS`` or above to the end.
 
     Args:
         pos: (layers, steps) in [0, 1]; columns that are NaN in every layer are skipped.
 
     Returns:
-        Index of the column; None for layers whose last PoS is not above one half.
+        Index of the column; None for layers whose last PoS is below ``SURE_POS``.
     """
     known = ~np.isnan(pos).all(0)
     places = np.flatnonzero(known)
     found: list[int | None] = []
-    for row in pos[:, known] > EVEN:
+    for row in pos[:, known] >= SURE_POS:
         below = np.flatnonzero(~row)
         first = int(below[-1]) + 1 if len(below) else 0
         found.append(int(places[first]) if first < len(row) else None)

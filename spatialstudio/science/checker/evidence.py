@@ -9,6 +9,8 @@ import numpy as np
 from spatialstudio.domain.arrays import BoolMask
 from spatialstudio.domain.assertion import AssertionScore
 from spatialstudio.domain.evidence import (
+    DOUBTFUL_POS,
+    SURE_POS,
     Evidence,
     EvidenceBox,
     GapLine,
@@ -58,8 +60,6 @@ from spatialstudio.science.pos.pse import masks_of_ends
 from spatialstudio.science.pos.superiority import PICTURE_AXES, marginal
 
 EVEN_POS = 0.5
-SURE_POS, DOUBTFUL_POS = 0.75, 0.25
-"""PoS on attention that contradicts a FAIL (at or above) or a PASS (at or below)."""
 PERCENT = 100
 SHOWN_SHARE = 0.1
 """Smallest share of a colour that is named."""

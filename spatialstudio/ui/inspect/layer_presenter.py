@@ -1,5 +1,6 @@
 """Converts measurements of recorded layers into a heat map and sentences."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -15,6 +16,7 @@ from spatialstudio.application.inspect.layer_table import (
 from spatialstudio.application.inspect.step_numbers import Column, Measure, moment_of
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import LayerChoice, Moment
+from spatialstudio.domain.evidence import SURE_POS
 from spatialstudio.ui.inspect.block_presenter import block_of, guiding_layers
 from spatialstudio.ui.inspect.widgets.layer_heat_map import HeatContents, HeatCurve
 from spatialstudio.ui.widgets.plot import Values
@@ -34,11 +36,13 @@ READ = {
     Moment.AFTER: "Guided steps were read after their latent updates.",
 }
 
-ONE_FIRST = "PoS ends above 0.5 in {some} of {count} layers; first in {layer}, from step {step} on."
-SEVERAL_FIRST = (
-    "PoS ends above 0.5 in {some} of {count} layers; first in {first} of them, from step {step} on."
+DECIDED_IN_NONE = "Decided in no layer: PoS ends below {sure} in all {count}."
+DECIDED_IN_SOME = (
+    "Decided in {some} of {count} layers: PoS stays at {sure} or more, from step {step} in {first}."
 )
-ALL_AT_ONCE = "All {count} layers decide at step {step}: PoS stays above 0.5 from there on."
+DECIDED_AT_ONCE = "Decided in all {count} layers at step {step}: PoS stays at {sure} or more."
+MOST_NAMED = 3
+"""Layers that a sentence names."""
 
 
 def measure_choices() -> dict[object, tuple[str, str]]:
@@ -141,29 +145,30 @@ def settled_in_words(table: LayerTable, run: OpenRun, column: Column, head: int 
     found = settled_steps(table.at(column, head))
     known = [place for place in found if place is not None]
     if not known:
-        return tr("PoS ends above 0.5 in none of {count} layers.").format(count=len(found))
+        return tr(DECIDED_IN_NONE).format(count=len(found), sure=SURE_POS)
     earliest = min(known)
     first = [layer for layer, place in zip(table.layers, found, strict=True) if place == earliest]
-    said = tr(_settled_sentence(len(first), len(found))).format(
+    is_same = len(first) == len(found)
+    said = tr(DECIDED_AT_ONCE if is_same else DECIDED_IN_SOME).format(
         some=len(known),
         count=len(found),
-        first=len(first),
-        layer=first[0],
+        first=_some_named(first),
         step=table.steps[earliest] + 1,
+        sure=SURE_POS,
     )
     guiding = _indices(table, guiding_layers(run))
-    if not guiding or len(first) == len(found):
+    if not guiding or is_same:
         return said
     settled = sum(found[each] is not None for each in guiding)
-    own = tr("Of the layers that guidance reads, {some} of {count}.")
+    own = tr("Of the layers that guidance reads: {some} of {count}.")
     return f"{said} {own.format(count=len(guiding), some=settled)}"
 
 
-def _settled_sentence(first: int, count: int) -> str:
-    """Return the sentence on the layers that are decided first, out of all layers."""
-    if first == 1:
-        return ONE_FIRST
-    return ALL_AT_ONCE if first == count else SEVERAL_FIRST
+def _some_named(layers: Sequence[str]) -> str:
+    """Return the first names, and the number of the others."""
+    named = ", ".join(layers[:MOST_NAMED])
+    others = len(layers) - MOST_NAMED
+    return tr("{named} and {count} more").format(named=named, count=others) if others > 0 else named
 
 
 def cell_in_words(contents: HeatContents, layer: int, step: int) -> str:

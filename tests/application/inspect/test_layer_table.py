@@ -311,13 +311,13 @@ def test_layers_read_once_have_the_moment_of_their_pass():
     assert layers_read(run_of(), Moment.BEFORE) is None
 
 
-def test_pos_has_settled_where_it_stays_above_one_half():
+def test_pos_has_settled_where_it_stays_at_three_quarters_or_above():
     nan = np.nan
     pos = np.array(
         [
-            [0.6, nan, 0.4, nan, 0.7, nan],
-            [0.9, nan, 0.8, nan, 0.7, nan],
-            [0.9, nan, 0.8, nan, 0.5, nan],
+            [0.9, nan, 0.7, nan, 0.8, nan],
+            [0.9, nan, 0.8, nan, 0.75, nan],
+            [0.9, nan, 0.8, nan, 0.74, nan],
             [nan, nan, nan, nan, nan, nan],
         ]
     )

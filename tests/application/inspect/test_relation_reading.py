@@ -30,23 +30,30 @@ def test_pos_is_described():
     # left of: P(u<v) = 3/4 * 3/4, ties 2 * 3/16 in halves
     reading = read(LEFT_OF)
     assert reading.pos == pytest.approx(9 / 16 + 3 / 16)
-    assert reading.sentence == "Attention PoS 75 %: the dog is to the left of the car."
+    assert (
+        reading.sentence
+        == "Attention PoS 75 %: the maps show that the dog is to the left of the car."
+    )
 
 
 @pytest.mark.parametrize(
-    ("pos", "share"),
+    ("pos", "finding"),
     [
-        (1.0, "100 %"),
-        (0.999, "more than 99 %"),
-        (0.994, "99 %"),
-        (0.004, "less than 1 %"),
-        (0.0, "0 %"),
+        (1.0, "100 %: the maps show that"),
+        (0.999, "more than 99 %: the maps show that"),
+        (0.994, "99 %: the maps show that"),
+        (0.75, "75 %: the maps show that"),
+        (0.74, "74 %: the maps do not show whether"),
+        (0.26, "26 %: the maps do not show whether"),
+        (0.25, "25 %: the maps contradict that"),
+        (0.004, "less than 1 %: the maps contradict that"),
+        (0.0, "0 %: the maps contradict that"),
     ],
 )
-def test_only_exact_values_are_described_as_always_or_never(pos, share):
+def test_a_pos_is_described_with_what_it_shows(pos, finding):
     scene = scene_of()
     told = relation_in_words(scene.relations[0], pos, scene)
-    assert told == f"Attention PoS {share}: the dog is to the left of the car."
+    assert told == f"Attention PoS {finding} the dog is to the left of the car."
 
 
 def test_the_crossing_is_described():

@@ -25,7 +25,7 @@ def said(panel):
 
 
 def test_the_number_is_said_in_plain_words(qtbot, live):
-    qtbot.waitUntil(lambda: any(": the dog is" in text for text in said(live)))
+    qtbot.waitUntil(lambda: any(": the maps " in text for text in said(live)))
 
 
 def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):

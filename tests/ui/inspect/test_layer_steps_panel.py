@@ -114,38 +114,52 @@ def test_pos_of_each_layer_and_step_is_shown(panel):
 
 
 def test_the_sentence_says_where_the_relation_is_decided(panel):
-    assert f"in 1 of 2 layers; first in {GUIDING}, from step 1 on" in said(panel)
-    assert "Of the layers that guidance reads, 1 of 1." in said(panel)
+    assert f"in 1 of 2 layers: PoS stays at 0.75 or more, from step 1 in {GUIDING}." in said(panel)
+    assert "Of the layers that guidance reads: 1 of 1." in said(panel)
 
 
 @pytest.mark.parametrize(
     ("courses", "sentence"),
     [
         (
-            [[0.8, 0.9, 0.7]] * 3,
-            "All 3 layers decide at step 1: PoS stays above 0.5 from there on.",
+            [[0.8, 0.9, 0.8]] * 4,
+            "Decided in all 4 layers at step 1: PoS stays at 0.75 or more.",
         ),
         (
-            [[0.8, 0.9, 0.7], [0.8, 0.7, 0.9], [0.2, 0.1, 0.3]],
-            "PoS ends above 0.5 in 2 of 3 layers; first in 2 of them, from step 1 on.",
+            [[0.8, 0.9, 0.8], [0.8, 0.9, 0.9], [0.2, 0.1, 0.3], [0.8, 0.7, 0.9]],
+            "Decided in 3 of 4 layers: PoS stays at 0.75 or more, from step 1 in "
+            f"{GUIDING}, {OTHER}. Of the layers that guidance reads: 1 of 1.",
         ),
         (
-            [[0.2, 0.9, 0.7], [0.8, 0.4, 0.9], [0.2, 0.1, 0.3]],
-            f"PoS ends above 0.5 in 2 of 3 layers; first in {GUIDING}, from step 2 on.",
+            [[0.2, 0.9, 0.8], [0.8, 0.4, 0.9], [0.2, 0.1, 0.3], [0.9, 0.9, 0.7]],
+            f"Decided in 2 of 4 layers: PoS stays at 0.75 or more, from step 2 in {GUIDING}.",
         ),
+        ([[0.9, 0.9, 0.7]] * 4, "Decided in no layer: PoS ends below 0.75 in all 4."),
     ],
-    ids=["all", "several", "one"],
+    ids=["all", "several", "one", "none"],
 )
 def test_layers_that_decide_together_are_counted(courses, sentence):
     table = LayerTable(
         request_id=RequestId("one"),
-        layers=(GUIDING, OTHER, "up"),
+        layers=(GUIDING, OTHER, "up", "last"),
         steps=(0, 1, 2),
         columns=(POS,),
         values=np.array(courses)[None, :, None],
         moment=None,
     )
     assert settled_in_words(table, run_of(()), POS, None).startswith(sentence)
+
+
+def test_at_most_three_layers_are_named():
+    table = LayerTable(
+        request_id=RequestId("one"),
+        layers=tuple("abcdef"),
+        steps=(0,),
+        columns=(POS,),
+        values=np.array([0.9, 0.9, 0.9, 0.9, 0.9, 0.1])[None, :, None, None],
+        moment=None,
+    )
+    assert "in a, b, c and 2 more." in settled_in_words(table, run_of(()), POS, None)
 
 
 def test_a_click_picks_step_and_layer(qtbot, panel, studio, window):

@@ -54,7 +54,7 @@ def test_the_reading_is_chosen_and_told(qtbot, panel, drawn, studio):
 
 
 def test_the_relation_in_sight_is_said_in_words(qtbot, panel, studio):
-    qtbot.waitUntil(lambda: any(": the dog is" in text for text in said(panel)))
+    qtbot.waitUntil(lambda: any(": the maps " in text for text in said(panel)))
     assert any("The curves cross at" in text for text in said(panel))
     studio.session.pick_mention(studio.session.run.scene.mentions[0].id)  # one word alone
     qtbot.waitUntil(lambda: any(text.startswith("Pin both objects") for text in said(panel)))

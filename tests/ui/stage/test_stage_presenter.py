@@ -131,7 +131,7 @@ def test_curves_cross_only_by_the_user_s_wish(live):
 def test_the_picture_is_told_in_words_as_well(live):
     words = picture_scene(live, 2, MapSelection(), ALL, "Guided").words
     assert words.startswith("The map of dog peaks at ")
-    assert ": the dog is to the left of the car." in words
+    assert "the dog is to the left of the car." in words
 
 
 def test_a_word_of_another_prompt_is_not_looked_at(live):
