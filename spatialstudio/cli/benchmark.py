@@ -126,8 +126,9 @@ def _model_answer(model: ModelCard) -> Mapping[str, str]:
 
 
 def _model_line(model: ModelCard) -> str:
-    revision = model.revision[:REVISION_LETTERS] or "local files"
-    return f"  model {model.title}: licence {model.licence or NO_LICENCE}, revision {revision}"
+    revision = model.revision[:REVISION_LETTERS]
+    origin = f"revision {revision}" if revision else "local files"
+    return f"  model {model.title}: licence {model.licence or NO_LICENCE}, {origin}"
 
 
 def _write_new_plan(options: argparse.Namespace) -> None:

@@ -209,7 +209,7 @@ def test_plan_and_report_state_the_part_of_a_prompt_set_and_licences(terminal, t
 
     assert f"prompts of {sample}" in planned.out
     assert "prompts of contrast: all 728 prompts, licence not stated" in planned.out
-    assert "licence MIT, revision local files" in planned.out
+    assert "licence MIT, local files" in planned.out
     assert [each["size"] for each in answer["prompt_sets"]] == [25_280, 728]
     assert answer["models"][0]["licence"] == "MIT"
 

@@ -69,8 +69,8 @@ def compare_pictures(
     found = _joined([*found, *answers])
     if len(found) < FEWEST:
         raise SettingsError(
-            f"Only {read} of {len(sources)} pictures are judged.",
-            hint=f"Choose at least {FEWEST} judged pictures.",
+            f"{read} of {len(sources)} pictures are judged; a comparison needs {FEWEST}.",
+            hint="Choose more judged pictures.",
         )
     labels = {each.id: each.label for each in metrics.chosen}
     table = compare_metrics(found, {**labels, QUESTIONS: QUESTIONS_LABEL})

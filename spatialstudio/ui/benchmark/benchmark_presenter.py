@@ -94,9 +94,10 @@ def plan_in_words(checked: CheckedPlan, estimates: RunEstimates) -> str:
         lines.append(_answers_in_words(estimate.answers))
     models = {each.model.id: each.model for each in checked.costs}
     for model in models.values():
-        revision = model.revision[:REVISION_LETTERS] or tr("local files")
-        words = tr("{model}: licence {licence}, revision {revision}")
-        lines.append(words.format(model=model.title, licence=model.licence, revision=revision))
+        revision = model.revision[:REVISION_LETTERS]
+        origin = tr("revision {name}").format(name=revision) if revision else tr("local files")
+        words = tr("{model}: licence {licence}, {origin}")
+        lines.append(words.format(model=model.title, licence=model.licence, origin=origin))
     if estimate.disk_bytes > estimate.free_bytes:
         lines.append(tr("The disk is too small for this plan."))
     if estimate.unusable:
