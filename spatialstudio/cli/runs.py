@@ -50,6 +50,7 @@ from spatialstudio.domain.library import (
     ClaimSummary,
     LibraryEntry,
     Reproduction,
+    Sameness,
 )
 from spatialstudio.domain.options import parse_options
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
@@ -58,6 +59,7 @@ from spatialstudio.science.pos.pse import pse_of
 IMPORT = "import"
 UNJUDGED = "-"
 NOT_JUDGED = 'Verdicts were not checked; use "--recheck".'
+NO_REASON = "No recorded difference of software or machine."
 NO_SETTINGS = "no generation settings recorded"
 ALL_OF_THEM = 0
 WIDTH = 11
@@ -185,6 +187,7 @@ def draw_again(options: argparse.Namespace, studio: Studio) -> int:
         picture = str(run.path) if run is not None else None
         show_json({"picture": picture, **_comparison_answer(comparison)})
     else:
+        show_lines(_written_lines(run))
         show_lines(_comparison_lines(comparison))
     return 0
 
@@ -311,12 +314,19 @@ def _comparison_answer(comparison: Reproduction) -> Mapping[str, Any]:
     }
 
 
+def _written_lines(run: OpenRun | None) -> Iterator[str]:
+    if run is not None and run.path is not None:
+        yield f"Wrote {run.path}"
+
+
 def _comparison_lines(comparison: Reproduction) -> Iterator[str]:
     yield comparison.sameness.value
     if comparison.largest_difference:
         mean, largest = comparison.mean_difference, comparison.largest_difference
         yield f"Pixel differences (0 to 255): mean {mean:.3f}, maximum {largest}."
     yield from comparison.reasons
+    if comparison.sameness is not Sameness.SAME and not comparison.reasons:
+        yield NO_REASON
 
 
 PERCENT = 100

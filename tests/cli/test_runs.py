@@ -11,6 +11,8 @@ from PIL import Image
 from spatialstudio.adapters.storage.metadata.reader import PictureMetadata
 from spatialstudio.adapters.storage.stores import atomic_write
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.cli.runs import _comparison_lines
+from spatialstudio.domain.library import Reproduction, Sameness
 from spatialstudio.domain.verdict import Outcome
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -144,6 +146,33 @@ def test_a_run_drawn_again_is_the_same(terminal, runs, picture):
     assert again["reasons"] == []
 
 
+def test_a_run_drawn_again_names_the_written_file(terminal, runs, picture):
+    done = terminal("runs", "again", "--library", runs, picture)
+    (written,) = (str(file) for file in runs.glob("*.png") if str(file) != picture)
+    assert done.out.splitlines() == [f"Wrote {written}", "same"]
+
+
+@pytest.mark.parametrize(
+    ("sameness", "largest", "reasons", "last"),
+    [
+        (Sameness.SAME, 0, (), "same"),
+        (Sameness.CLOSE, 1, (), "No recorded difference of software or machine."),
+        (Sameness.DIFFERENT, None, (), "No recorded difference of software or machine."),
+        (
+            Sameness.DIFFERENT,
+            9,
+            ("device (cpu then, cuda:0 now)",),
+            "device (cpu then, cuda:0 now)",
+        ),
+    ],
+)
+def test_a_difference_without_a_recorded_reason_is_stated(sameness, largest, reasons, last):
+    comparison = Reproduction(
+        sameness=sameness, mean_difference=largest, largest_difference=largest, reasons=reasons
+    )
+    assert [*_comparison_lines(comparison)][-1] == last
+
+
 def test_a_missing_run_name_is_reported(terminal, runs):
     runs.mkdir()
     done = terminal("runs", "show", "--library", runs)
@@ -185,7 +214,7 @@ def test_a_negative_number_is_rejected(terminal, capsys):
         (("runs", "export", "--out", "x", "--as", "foo"), "annotated, attention, storyboard, "),
         (("runs", "export", "--out", "x", "--layers", "foo"), "maps, masks, boxes, marginals"),
         (("generate", PROMPT, "--preset", "foo"), "published, spatialbench-uc, recommended"),
-        (("generate", PROMPT, "--keep-attention", "foo"), '"relation words", "every word", '),
+        (("generate", PROMPT, "--keep-attention", "foo"), '"Words in relations", "All layers", '),
     ],
     ids=lambda value: value[-2] if isinstance(value, tuple) else None,
 )
