@@ -280,11 +280,11 @@ FULL = 100
 RECOMMENDED = 50
 CAPTIONS = (
     (0, "Off: no guidance. Fastest."),
-    (1, "Loose: weak guidance, close to the baseline."),
-    (34, "Balanced: satisfies most layouts and preserves the style."),
-    (67, "Strict: prioritises the layout; picture quality may suffer."),
+    (1, "Loose, step size {size:g}: weak guidance, close to the baseline."),
+    (34, "Balanced, step size {size:g}: satisfies most layouts and preserves the style."),
+    (67, "Strict, step size {size:g}: prioritises the layout; picture quality may suffer."),
 )
-"""The description that applies from each position."""
+"""The description that applies from each position, with the step size."""
 
 
 class StrengthSlider(QWidget):
@@ -298,7 +298,7 @@ class StrengthSlider(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._recommended = 1.0
+        self._strength = self._recommended = 1.0
         self._slider = Slider()
         self._slider.setAccessibleName(tr("Layout strength"))
         self._slider.setRange(0, FULL)
@@ -320,18 +320,20 @@ class StrengthSlider(QWidget):
             strength: Step size, >= 0; larger values than the slider's are shown at its end.
             recommended: Step size in the middle of the slider, > 0.
         """
-        self._recommended = recommended
+        self._strength, self._recommended = strength, recommended
         with QSignalBlocker(self._slider):
             self._slider.setValue(round(strength / recommended * RECOMMENDED))
         self._say()
 
     def _slide(self, position: int) -> None:
+        self._strength = position / RECOMMENDED * self._recommended
         self._say()
-        self.strength_picked.emit(position / RECOMMENDED * self._recommended)
+        self.strength_picked.emit(self._strength)
 
     def _say(self) -> None:
         position = self._slider.value()
         self._position.setText(str(position))
         caption = tr([text for start, text in CAPTIONS if position >= start][-1])
+        caption = caption.format(size=self._strength)
         self._caption.setText(caption)
         self._slider.setAccessibleDescription(caption)

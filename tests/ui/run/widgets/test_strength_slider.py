@@ -34,7 +34,13 @@ def test_sliding_picks_a_step_size(qtbot, strength, slider):
 
 
 @pytest.mark.parametrize(
-    ("position", "words"), [(0, "Off"), (20, "Loose"), (50, "Balanced"), (90, "Strict")]
+    ("position", "words"),
+    [
+        (0, "Off: no guidance."),
+        (20, "Loose, step size 2: weak guidance"),
+        (50, "Balanced, step size 5: satisfies"),
+        (90, "Strict, step size 9: prioritises"),
+    ],
 )
 def test_the_caption_says_what_to_expect(strength, slider, position, words):
     slider.setValue(position)
@@ -45,6 +51,7 @@ def test_the_caption_says_what_to_expect(strength, slider, position, words):
 def test_a_step_size_beyond_the_end_is_shown_at_the_end(strength, slider):
     strength.show_strength(500.0, 5.0)
     assert slider.value() == 100
+    assert "Strict, step size 500:" in said(strength)
 
 
 def test_showing_a_strength_does_not_echo_it(qtbot, strength, slider):
