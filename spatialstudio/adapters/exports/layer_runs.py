@@ -79,13 +79,22 @@ def _layers_of(run: ExportedRun, layers: Sequence[str]) -> _Layers:
         if f"{LAYER_PREFIX}{layer}" not in by_name:
             raise ExportError(
                 f'The run "{run.path.stem}" has no recorded layer "{layer}".',
-                hint="Choose a recorded layer, or generate the run again with all layers.",
+                hint=_hint(by_name),
             )
     before = (by_name.get(f"{LAYER_BEFORE_PREFIX}{layer}") for layer in layers)
     return _Layers(
         tuple(by_name[f"{LAYER_PREFIX}{layer}"] for layer in layers),
         tuple(each for each in before if each is not None),
     )
+
+
+def _hint(by_name: Mapping[str, RunArray]) -> str:
+    """List the recorded layers of a run, or say how to record them."""
+    recorded = [name for name in by_name if name.startswith(LAYER_PREFIX)]
+    if recorded:
+        names = ", ".join(name.removeprefix(LAYER_PREFIX) for name in recorded)
+        return f"Recorded layers: {names}."
+    return 'Generate the run again with all layers: --keep-attention "all layers".'
 
 
 def _with_layers(run: ExportedRun, layers: _Layers, moment: Moment) -> ExportedRun:

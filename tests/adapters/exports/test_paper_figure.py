@@ -237,10 +237,17 @@ def test_layers_captured_at_both_moments_are_drawn_at_the_chosen_one(layered, wa
 
 
 def test_layers_that_are_not_captured_or_read_at_other_moments_are_rejected(layered):
-    with pytest.raises(ExportError, match='no recorded layer "mid"'):
+    with pytest.raises(ExportError, match='no recorded layer "mid"') as refused:
         runs_of_layers([layered()], ["mid"], Moment.AFTER)
+    assert refused.value.hint == "Recorded layers: down, up."
     with pytest.raises(ExportError, match="different moments"):
         runs_of_layers([layered(), layered("before")], ["up"], Moment.AFTER)
+
+
+def test_a_run_without_recorded_layers_says_how_to_record_them(run):
+    with pytest.raises(ExportError) as refused:
+        runs_of_layers([run()], ["mid"], Moment.AFTER)
+    assert refused.value.hint.endswith(': --keep-attention "all layers".')
 
 
 def test_an_unknown_font_is_rejected(exports, run):
