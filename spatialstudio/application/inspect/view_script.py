@@ -21,9 +21,7 @@ TRACE_ENDING = ".strace"
 _SCRIPT = '''\
 """Attention to {title} at step {number} of {count}{when}, a view of Spatial Studio."""
 
-import numpy as np
-
-from spatialstudio.api import open_run
+{imports}from spatialstudio.api import open_run
 
 WORDS = {words!r}
 STEP = {step}  # from 0
@@ -76,15 +74,17 @@ run = open_run({path!r})
 recorded = {{name: run.arrays[name].read() for name in run.arrays if name.startswith("map_")}}
 row = list(run.arrays["captured_steps"].read()).index(STEP)
 maps = {{word: recorded[f"map_{moment}/{{word}}"][row] for word in WORDS}}
-peak = max(np.nanmax(values) for values in recorded.values())
 """
 
 _LAYER_MAPS = """\
 {opening}
 averaged = run.mean_over_layers({layers!r}, head={head!r}, moment={moment!r})
 maps = {{word: averaged[word][STEP // {every}] for word in WORDS}}
-peak = max(np.max(values) for values in averaged.values())
 """
+
+_NUMPY = "import numpy as np\n\n"
+_STEP_PEAK = "peak = max(np.nanmax(values) for values in recorded.values())\n"
+_LAYER_PEAK = "peak = max(np.max(values) for values in averaged.values())\n"
 
 _TOPS = {
     MapScale.PER_MAP: "maps[word].max()",
@@ -131,27 +131,36 @@ def view_script(
     if run.path is None:
         raise ValueError("Only stored runs can be opened by a script.")
     texts = {word.key: word.text for word in words_of(run.scene)}
-    path = str(run.path.with_suffix(TRACE_ENDING))
-    maps = _STEP_MAPS.format(path=path, moment=MOMENT_NAMES[moment])
-    if layers is not None:
-        every = (run.request.capture.attention_every if run.request else 0) or 1
-        maps = _LAYER_MAPS.format(
-            opening=_opening(run, path, layers.folder),
-            layers=sorted(layers.choice.layers),
-            head=layers.choice.head,
-            moment=MOMENT_NAMES[moment],
-            every=every,
-        )
+    is_shared = scale is MapScale.SHARED
+    maps, peak = _reading(run, str(run.path.with_suffix(TRACE_ENDING)), layers, moment)
     return _SCRIPT.format(
         title=" and ".join(texts[word] for word in words).replace('"', "'").replace("\\", ""),
         number=step + 1,
         count=run.total_steps,
         when=f", {moment.value}" if _is_guided(run, step) else "",
         words={str(word): texts[word] for word in words},
+        imports=_NUMPY if is_shared else "",
         step=step,
-        maps=maps,
+        maps=maps + peak if is_shared else maps,
         top=_TOPS[scale],
     )
+
+
+def _reading(
+    run: OpenRun, path: str, layers: LayersToRead | None, moment: Moment
+) -> tuple[str, str]:
+    """Return the lines that read the maps, and the line that finds the peak of all of them."""
+    if layers is None:
+        return _STEP_MAPS.format(path=path, moment=MOMENT_NAMES[moment]), _STEP_PEAK
+    every = (run.request.capture.attention_every if run.request else 0) or 1
+    maps = _LAYER_MAPS.format(
+        opening=_opening(run, path, layers.folder),
+        layers=sorted(layers.choice.layers),
+        head=layers.choice.head,
+        moment=MOMENT_NAMES[moment],
+        every=every,
+    )
+    return maps, _LAYER_PEAK
 
 
 def place_script(

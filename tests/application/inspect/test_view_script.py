@@ -152,7 +152,8 @@ def test_the_script_prints_the_numbers_of_the_view(stored, tmp_path, scale, mome
     assert "@" in said or scale is not MapScale.PER_MAP
 
 
-def test_chosen_layers_are_averaged_as_in_the_window(stored, tmp_path):
+@pytest.mark.parametrize("scale", list(MapScale), ids=lambda each: each.name)
+def test_chosen_layers_are_averaged_as_in_the_window(stored, tmp_path, scale):
     choice = LayerChoice(layers=frozenset({"mid"}), head=0)
     events = []
     layer = np.load(layer_file(tmp_path))
@@ -162,11 +163,13 @@ def test_chosen_layers_are_averaged_as_in_the_window(stored, tmp_path):
     maps.wait()
     (averaged,) = events
     layers = read_from(tmp_path, choice)
-    script = view_script(stored, ["m1", "m2"], 1, MapScale.SHARED, layers)
+    script = view_script(stored, ["m1", "m2"], 1, scale, layers)
     said = shown(script, tmp_path)
     numbers = {text: (float(mass), float(top)) for text, mass, top in MAP_LINE.findall(said)}
     for text, word in (("dog", "m1"), ("car", "m2")):
-        due = averaged.at(1)[word].sum(dtype=float), peak_of_averages([averaged])
+        weights = averaged.at(1)[word]
+        top = top_of(weights, scale, peak_of_averages([averaged]))
+        due = weights.sum(dtype=float), top
         assert numbers[text] == pytest.approx(due, abs=1e-5)
     (relation,) = stored.scene.relations
     pos = read_relation(relation, stored.scene, averaged.at(1)).pos
@@ -279,13 +282,17 @@ def test_an_id_of_a_run_cannot_add_lines_to_the_script(stored, tmp_path):
     assert not any(line.startswith("print('owned')") for line in script.splitlines())
 
 
-def test_the_script_imports_only_open_run_and_numpy(stored, tmp_path):
+@pytest.mark.parametrize("scale", list(MapScale), ids=lambda each: each.name)
+def test_the_script_imports_only_open_run(stored, tmp_path, scale):
+    is_shared = scale is MapScale.SHARED  # the peak of all maps needs NumPy
     for chosen in (None, read_from(tmp_path, LayerChoice(layers=frozenset({"mid"})))):
-        script = view_script(stored, ["m2"], 0, MapScale.PER_MAP, chosen)
+        script = view_script(stored, ["m2"], 0, scale, chosen)
         assert "WORDS = {'m2': 'car'}" in script
         assert stored.path.with_suffix(".strace").name in script
         imports = [line for line in script.splitlines() if "import" in line.split()]
-        assert imports == ["import numpy as np", "from spatialstudio.api import open_run"]
+        numpy = ["import numpy as np"] if is_shared else []
+        assert imports == [*numpy, "from spatialstudio.api import open_run"]
+        assert ("peak =" in script) is is_shared
 
 
 def test_a_run_that_is_not_stored_has_no_script(stored):
