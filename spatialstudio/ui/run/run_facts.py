@@ -5,6 +5,7 @@ from dataclasses import fields
 
 from spatialstudio.application.gallery.compare_runs import SHORT_HASH
 from spatialstudio.application.inspect.inspection import places_in_words
+from spatialstudio.application.inspect.step_numbers import needed_no_guidance
 from spatialstudio.application.session import OpenRun, RunChanged
 from spatialstudio.domain.generation import (
     SAMPLING_OPTIONS,
@@ -38,6 +39,9 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
             (tr("Steps"), _steps_in_words(request)),
             (tr("Guidance"), guidance_in_words(guidance.method_id, guidance.strength)),
         ]
+        if needed_no_guidance(run):
+            text = tr("needed no guidance; with 0 as Trial without guidance it is guided")
+            facts.append((tr("Trial"), text))
         facts += _way_facts(request)
     if places := places_in_words(run):
         facts.append((tr("Sketched places"), "; ".join(places)))

@@ -10,6 +10,7 @@ from spatialstudio.domain.generation import CandidateScore
 from spatialstudio.domain.scene import RIGHT_OF
 from spatialstudio.domain.steering import Steering
 from spatialstudio.domain.verdict import Outcome
+from spatialstudio.science.guidance.methods.layout import TRIAL_SHARE
 from spatialstudio.ui.evaluate.verdict_checks import judged_relations
 from spatialstudio.ui.run.run_facts import facts_of
 from tests.fakes import counted_scene, scene_of
@@ -99,6 +100,15 @@ def test_the_facts_suffice_to_draw_it_again(done):
     assert facts["Guidance"] == "layout, step size 100"
     assert facts["Time"] == "2.5 s on cpu"
     assert facts["Folder"] == "runs"
+
+
+def test_a_run_that_its_trial_left_unguided_names_the_setting_that_guides_it(done):
+    step = step_of(done.request, 0)
+    unguided = replace(step, guiding_passes=0, step_size=None)
+    said = "needed no guidance; with 0 as Trial without guidance it is guided"
+    assert TRIAL_SHARE.label in said
+    assert dict(facts_of(replace(done, steps=(unguided,))))["Trial"] == said
+    assert "Trial" not in dict(facts_of(replace(done, steps=(replace(step, guiding_passes=1),))))
 
 
 def test_a_steered_run_tells_how_many_particles_it_had(done):
