@@ -94,7 +94,7 @@ def _answers_in_words(biases: AnswerBiases) -> str:
 
 
 def _data_in_words(data: Mapping[str, Any], leaves_out_defects: bool) -> str:
-    words = tr("{questions} questions on {pictures} pictures. Defects: {defects}; {treatment}.")
+    words = tr("Questions: {questions}. Pictures: {pictures}. Defects: {defects}; {treatment}.")
     left_out, counted = tr("these questions are left out"), tr("these questions count")
     return words.format(
         questions=data["questions"],
