@@ -40,6 +40,7 @@ STEERING_NUMBERS = {
     "strength": "lambda, the factor of the rewards in the exponent of the weights",
 }
 """Fields of the steering with a flag, and their help."""
+DETAIL_TITLES = ", ".join(f'"{detail.title}"' for detail in AttentionDetail)
 FLAGS = {"dtype": "number-format"}
 """Options of a run whose flag has another name than the setting."""
 
@@ -83,8 +84,9 @@ def _add_strength(group: argparse._ArgumentGroup, read_strength: Callable[[str],
     group.add_argument(
         "--strength",
         type=read_strength,
-        help="guidance step size; 0 disables guidance (default: the preset's; the model's for "
-        f"the recommended preset of {by_model})",
+        help="guidance step size, as in the window; 0 disables guidance, which is the baseline "
+        "(default: the preset's, at 50 of the slider Layout strength; the model's for the "
+        f"recommended preset of {by_model})",
     )
     group.add_argument(
         "--goal",
@@ -319,11 +321,11 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
     )
     memory.add_argument(
         "--keep-attention",
-        type=one_of(AttentionDetail),
+        type=attention_detail,
         default=AttentionDetail.RELATION_WORDS,
         metavar="DETAIL",
         help="attention to record; all but the first are stored on disk: "
-        f"{words_of(AttentionDetail)}",
+        f"{DETAIL_TITLES} (default: {AttentionDetail.RELATION_WORDS.title})",
     )
     memory.add_argument(
         "--float32-attention",
@@ -402,6 +404,18 @@ def _chosen_options(options: argparse.Namespace) -> dict[str, OptionValue]:
     return {
         each.id: chosen[each.id] for each in SAMPLING_OPTIONS if chosen[each.id] != each.default
     }
+
+
+def attention_detail(text: str) -> AttentionDetail:
+    """Parse how much attention to record: a title of the form in any case, or a stored value.
+
+    Raises:
+        ArgumentTypeError: The text is neither.
+    """
+    for detail in AttentionDetail:
+        if text == detail.value or text.casefold() == detail.title.casefold():
+            return detail
+    raise ArgumentTypeError(f'"{text}" is not one of {DETAIL_TITLES}')
 
 
 def lora_use(text: str) -> LoraUse:

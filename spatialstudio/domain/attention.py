@@ -40,6 +40,18 @@ class AttentionDetail(Enum):
     EVERYTHING = "everything"
     """Also every head of every layer, for the whole sequence with padding; on disk."""
 
+    @property
+    def title(self) -> str:
+        """Display name."""
+        return _TITLES[self]
+
+
+_TITLES = {
+    AttentionDetail.RELATION_WORDS: "Words in relations",
+    AttentionDetail.EVERY_WORD: "All layers",
+    AttentionDetail.EVERYTHING: "All layers and heads",
+}
+
 
 class Moment(Enum):
     """When attention was captured within a guided step; the value is its display name.

@@ -12,6 +12,7 @@ from spatialstudio.application.plugins import DisabledPlugin, LoadedPlugin, Plug
 from spatialstudio.application.studio import Studio
 from spatialstudio.application.torch_builds import Machine, NvidiaCards
 from spatialstudio.cli.commands import run
+from spatialstudio.cli.guidance_options import attention_detail
 from spatialstudio.domain.attention import AttentionDetail
 from spatialstudio.domain.devices import Saving
 from spatialstudio.domain.errors import (
@@ -232,7 +233,7 @@ def test_memory_savings_and_layers_set_the_request(terminal, registry, runs):
         "--guidance-layer",
         "up",
     ]
-    terminal("generate", PROMPT, *typed, "--keep-attention", "every word", "--out", runs)
+    terminal("generate", PROMPT, *typed, "--keep-attention", "all layers", "--out", runs)
     (request,) = registry.backend_made.requests
     assert request.sampling.savings == (Saving.CHECKPOINTING, Saving.EVERY_SECOND_STEP)
     assert (request.sampling.guidance.checkpointing, request.sampling.guidance.every) == (True, 2)
@@ -240,6 +241,12 @@ def test_memory_savings_and_layers_set_the_request(terminal, registry, runs):
     assert request.capture.full_precision
     assert request.capture.self_attention
     assert request.sampling.guidance.layers == ("mid", "up")
+
+
+@pytest.mark.parametrize("detail", AttentionDetail)
+def test_recorded_attention_is_named_as_in_the_window_or_as_stored(detail):
+    for text in (detail.title, detail.title.lower(), detail.value):
+        assert attention_detail(text) is detail
 
 
 def test_device_and_number_format_set_the_request(terminal, registry, runs):

@@ -24,7 +24,6 @@ from spatialstudio.ui.framework.commands import GALLERY_WORKSPACE
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.run import commands as commands
 from spatialstudio.ui.run.presenters import cost_in_words, kept_in_words
-from spatialstudio.ui.run.widgets.guidance_form import DETAILS
 from spatialstudio.ui.widgets.texts import tr
 
 if TYPE_CHECKING:
@@ -107,9 +106,8 @@ class Sweeping(QObject):
         weights = self._studio.model(settings.model_id).size_bytes
         lines = [cost_in_words(estimate, weights)]
         if kept := kept_in_words(estimate):
-            name, _ = DETAILS[settings.detail]
             said = tr("Recorded maps: {name}. {size}")
-            lines.append(said.format(name=tr(name).lower(), size=kept))
+            lines.append(said.format(name=tr(settings.detail.title).lower(), size=kept))
         dialog.show_plan(len(requests), "\n".join(lines))
 
     def _draw(self, dialog: "SweepDialog", settings: RunSettings) -> None:

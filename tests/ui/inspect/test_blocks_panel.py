@@ -21,7 +21,6 @@ from spatialstudio.domain.attention import (
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect.blocks_panel import CAPTURE, BlocksPanel
 from spatialstudio.ui.inspect.widgets.block_picker import BlockPicker
-from spatialstudio.ui.run.widgets.guidance_form import DETAILS
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.stage.widgets.word_chips import WordChip
 from spatialstudio.ui.widgets.fields import ChoiceBox
@@ -107,8 +106,7 @@ def files_with(heads):
 
 
 def test_the_docks_and_the_form_name_recorded_layers_alike():
-    name, _ = DETAILS[AttentionDetail.EVERY_WORD]
-    assert f"Record {name.lower()}" == CAPTURE
+    assert f"Record {AttentionDetail.EVERY_WORD.title.lower()}" == CAPTURE
 
 
 def button_of(panel, text):

@@ -34,16 +34,11 @@ PRESETS = {
     Preset.SPATIALBENCH_UC: "As in SpatialBench-UC, no refinement",
 }
 DETAILS = {
-    AttentionDetail.RELATION_WORDS: ("Words in relations", "About 1 kB per word and step."),
-    AttentionDetail.EVERY_WORD: (
-        "All layers",
-        "All words in every layer, mean over heads; stored on disk.",
-    ),
-    AttentionDetail.EVERYTHING: (
-        "All layers and heads",
-        "All words in every head of every layer; stored on disk.",
-    ),
+    AttentionDetail.RELATION_WORDS: "About 1 kB per word and step.",
+    AttentionDetail.EVERY_WORD: "All words in every layer, mean over heads; stored on disk.",
+    AttentionDetail.EVERYTHING: "All words in every head of every layer; stored on disk.",
 }
+"""Tips of the choices of recorded attention."""
 WITH_PARTICLES = (
     "Not possible with particles, which allow only words in relations: which particle becomes the "
     "picture is known only at the end."
@@ -164,8 +159,8 @@ class GuidanceForm(QWidget):
 
     def _make_capture_fields(self) -> None:
         self._detail = ChoiceBox(tr("Recorded maps"))
-        for detail, (name, tip) in DETAILS.items():
-            self._detail.addItem(tr(name), detail)
+        for detail, tip in DETAILS.items():
+            self._detail.addItem(tr(detail.title), detail)
             self._detail.setItemData(self._detail.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
         self._self_attention = QCheckBox(tr("Also self-attention"))
         self._self_attention.setToolTip(tr(SELF_ATTENTION_TIP))
@@ -263,7 +258,7 @@ class GuidanceForm(QWidget):
             is_steered = settings.steering is not None and settings.steering.is_on
             is_small = settings.detail is AttentionDetail.RELATION_WORDS
             is_possible = not is_steered or (is_small and not settings.self_attention)
-            usual = DETAILS[settings.detail][1] if is_possible else WITH_PARTICLES
+            usual = DETAILS[settings.detail] if is_possible else WITH_PARTICLES
             self._size.setText(size if size and is_possible else tr(usual))
 
     def _show_method(self, guidance: GuidanceSettings) -> None:
