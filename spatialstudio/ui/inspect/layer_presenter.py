@@ -16,7 +16,7 @@ from spatialstudio.application.inspect.layer_table import (
 from spatialstudio.application.inspect.step_numbers import Column, Measure, moment_of
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import LayerChoice, Moment
-from spatialstudio.domain.evidence import SURE_POS
+from spatialstudio.domain.evidence import DOUBTFUL_POS, SURE_POS
 from spatialstudio.ui.inspect.block_presenter import block_of, guiding_layers
 from spatialstudio.ui.inspect.widgets.layer_heat_map import HeatContents, HeatCurve
 from spatialstudio.ui.widgets.plot import Values
@@ -38,7 +38,11 @@ READ = {
 
 DECIDED_IN_NONE = "Decided in no layer: PoS ends below {sure} in all {count}."
 DECIDED_IN_SOME = (
-    "Decided in {some} of {count} layers: PoS stays at {sure} or more, from step {step} in {first}."
+    "Decided in {some} of {count} layers, where PoS stays at {sure} or more; "
+    "first, from step {step}, in {first}."
+)
+CONTRADICTED = (
+    "Decided in no layer: PoS ends below {sure} in all {count}, at {doubtful} or less in {some}."
 )
 DECIDED_AT_ONCE = "Decided in all {count} layers at step {step}: PoS stays at {sure} or more."
 MOST_NAMED = 3
@@ -142,10 +146,14 @@ def settled_in_words(table: LayerTable, run: OpenRun, column: Column, head: int 
     """Describe in which layers, and from which step, a relation's side is decided."""
     if column.measure is not Measure.POS:
         return ""
-    found = settled_steps(table.at(column, head))
+    pos = table.at(column, head)
+    found = settled_steps(pos)
     known = [place for place in found if place is not None]
     if not known:
-        return tr(DECIDED_IN_NONE).format(count=len(found), sure=SURE_POS)
+        opposed = _opposed(pos)
+        return tr(CONTRADICTED if opposed else DECIDED_IN_NONE).format(
+            count=len(found), sure=SURE_POS, doubtful=DOUBTFUL_POS, some=opposed
+        )
     earliest = min(known)
     first = [layer for layer, place in zip(table.layers, found, strict=True) if place == earliest]
     is_same = len(first) == len(found)
@@ -162,6 +170,16 @@ def settled_in_words(table: LayerTable, run: OpenRun, column: Column, head: int 
     settled = sum(found[each] is not None for each in guiding)
     own = tr("Of the layers that guidance reads: {some} of {count}.")
     return f"{said} {own.format(count=len(guiding), some=settled)}"
+
+
+def _opposed(pos: Values) -> int:
+    """Return the number of layers whose PoS ends at ``DOUBTFUL_POS`` or below.
+
+    Args:
+        pos: (layers, steps) in [0, 1], or NaN.
+    """
+    known = pos[:, ~np.isnan(pos).all(0)]
+    return int((known[:, -1] <= DOUBTFUL_POS).sum()) if known.size else 0
 
 
 def _some_named(layers: Sequence[str]) -> str:

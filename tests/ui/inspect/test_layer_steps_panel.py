@@ -114,7 +114,10 @@ def test_pos_of_each_layer_and_step_is_shown(panel):
 
 
 def test_the_sentence_says_where_the_relation_is_decided(panel):
-    assert f"in 1 of 2 layers: PoS stays at 0.75 or more, from step 1 in {GUIDING}." in said(panel)
+    assert (
+        f"in 1 of 2 layers, where PoS stays at 0.75 or more; first, from step 1, in {GUIDING}."
+        in said(panel)
+    )
     assert "Of the layers that guidance reads: 1 of 1." in said(panel)
 
 
@@ -127,16 +130,21 @@ def test_the_sentence_says_where_the_relation_is_decided(panel):
         ),
         (
             [[0.8, 0.9, 0.8], [0.8, 0.9, 0.9], [0.2, 0.1, 0.3], [0.8, 0.7, 0.9]],
-            "Decided in 3 of 4 layers: PoS stays at 0.75 or more, from step 1 in "
+            "Decided in 3 of 4 layers, where PoS stays at 0.75 or more; first, from step 1, in "
             f"{GUIDING}, {OTHER}. Of the layers that guidance reads: 1 of 1.",
         ),
         (
             [[0.2, 0.9, 0.8], [0.8, 0.4, 0.9], [0.2, 0.1, 0.3], [0.9, 0.9, 0.7]],
-            f"Decided in 2 of 4 layers: PoS stays at 0.75 or more, from step 2 in {GUIDING}.",
+            "Decided in 2 of 4 layers, where PoS stays at 0.75 or more; first, from step 2, in "
+            f"{GUIDING}.",
         ),
         ([[0.9, 0.9, 0.7]] * 4, "Decided in no layer: PoS ends below 0.75 in all 4."),
+        (
+            [[0.9, 0.1, 0.7]] * 3 + [[0.9, 0.9, 0.25]],
+            "Decided in no layer: PoS ends below 0.75 in all 4, at 0.25 or less in 1.",
+        ),
     ],
-    ids=["all", "several", "one", "none"],
+    ids=["all", "several", "one", "none", "opposite"],
 )
 def test_layers_that_decide_together_are_counted(courses, sentence):
     table = LayerTable(
