@@ -41,6 +41,7 @@ class Interval:
         method: How the bounds are computed.
         level: Confidence level, (0, 1).
         seed: Random seed of a bootstrap; None for other methods.
+        prompts: Number of prompts that a cluster bootstrap resamples; None for other methods.
     """
 
     value: float
@@ -51,6 +52,7 @@ class Interval:
     method: IntervalMethod
     level: float = LEVEL
     seed: int | None = None
+    prompts: int | None = None
 
     @property
     def text(self) -> str:

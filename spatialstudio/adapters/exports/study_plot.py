@@ -183,7 +183,7 @@ def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> t
     counts = ", ".join(str(group.runs) for group in made.groups)
     return (
         f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
-        *made.run_notes,
+        *made.figure_notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )
 

@@ -6,6 +6,7 @@ intervals) and 8 (resampling of whole groups).
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import nan
 from statistics import NormalDist
 
@@ -164,7 +165,9 @@ def cluster_bootstrap(
         len(numbers), resamples, seed, lambda drawn: sums[drawn].sum(-1) / counts[drawn].sum(-1)
     )
     low, high = _quantiles(means, level) if len(numbers) >= FEWEST else (nan, nan)
-    return _mean_of(known, missing, (low, high), IntervalMethod.CLUSTER_BOOTSTRAP, level, seed)
+    method = IntervalMethod.CLUSTER_BOOTSTRAP
+    found = _mean_of(known, missing, (low, high), method, level, seed)
+    return replace(found, prompts=len(numbers))
 
 
 def figure_bootstrap(

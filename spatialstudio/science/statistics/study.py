@@ -70,8 +70,8 @@ LABELS = {
 SEED, PROMPT, METHOD, STRENGTH = "seed", "prompt", "method", "strength"
 REPEATED = frozenset({SEED, PROMPT})
 """Settings that figures average over, unless they are named."""
-FEW_PAIRS = 10
-"""Number of pairs below which bootstrap intervals of differences are too narrow."""
+FEW = 10
+"""Number of pairs or prompts below which bootstrap intervals are too narrow."""
 SETTING_LABELS = {
     **{field.id: field.title for field in RUN_FIELDS.values()},
     **{option.id: option.label for option in SAMPLING_OPTIONS},
@@ -165,14 +165,23 @@ class Study:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on the runs, and on intervals of differences that are too narrow."""
-        differences = (each for group in self.groups for each in group.differences.values())
-        if not any(not isnan(each.low) and each.n < FEW_PAIRS for each in differences):
-            return self.run_notes
-        return (
-            *self.run_notes,
-            f"Some differences have fewer than {FEW_PAIRS} pairs: their intervals are too narrow.",
-        )
+        """Sentences on the runs, and on intervals that are too narrow."""
+        differences = [each for group in self.groups for each in group.differences.values()]
+        notes = [*self.run_notes, *_prompt_notes([*self._figures, *differences])]
+        if any(not isnan(each.low) and each.n < FEW for each in differences):
+            notes.append(
+                f"Some differences have fewer than {FEW} pairs: their intervals are too narrow."
+            )
+        return tuple(notes)
+
+    @property
+    def figure_notes(self) -> tuple[str, ...]:
+        """The sentences of ``notes`` that are not on differences."""
+        return (*self.run_notes, *_prompt_notes(self._figures))
+
+    @property
+    def _figures(self) -> tuple[Interval, ...]:
+        return tuple(each for group in self.groups for each in group.figures.values())
 
     @property
     def run_notes(self) -> tuple[str, ...]:
@@ -188,6 +197,14 @@ class Study:
             verb = "was left unguided by its" if unguided == 1 else "were left unguided by their"
             notes.append(f"{unguided} of {len(self.runs)} runs {verb} trial.")
         return tuple(notes)
+
+
+def _prompt_notes(figures: Iterable[Interval]) -> tuple[str, ...]:
+    """Return a sentence if some intervals resample too few prompts."""
+    known = [each.prompts for each in figures if not isnan(each.low)]
+    if not any(prompts is not None and prompts < FEW for prompts in known):
+        return ()
+    return (f"Some intervals are over fewer than {FEW} prompts: they are too narrow.",)
 
 
 def study_run(record: RunRecord, numbers: Iterable[Number]) -> StudyRun:

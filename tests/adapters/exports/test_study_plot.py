@@ -51,6 +51,29 @@ def test_each_group_has_a_name_and_each_number_a_panel(runs, exports):
     assert "differences" not in caption
 
 
+def test_the_caption_notes_intervals_over_few_prompts(runs, exports):
+    def of(run, text):
+        scene = run.record.request.scene
+        scene = replace(scene, prompt=replace(scene.prompt, text=text))
+        request = replace(run.record.request, scene=scene)
+        return replace(run, record=replace(run.record, request=request))
+
+    choice = StudyChoice(numbers={"mass": "Mass"}, by=("steps",))
+    several = [
+        with_number(of(run, text), place + number)
+        for number, run in enumerate(runs)
+        for place, text in enumerate(("one", "two"))
+    ]
+    caption = " ".join(texts(study_plot(several, replace(exports.look(), study=choice))))
+    assert "Some intervals are over fewer than 10 prompts" in caption
+
+
+def with_number(run, value):
+    """Return a run with a value of all numbers of its table."""
+    numbers = [each._replace(value=value) for each in run.data.numbers()]
+    return replace(run, data=replace(run.data, numbers=lambda: iter(numbers)))
+
+
 def test_intervals_stay_inside_the_figure(runs, exports):
     drawing = study_plot(runs, exports.look())
     points = [point for item in drawing.items if isinstance(item, Line) for point in item.points]
@@ -72,12 +95,7 @@ def test_the_axis_of_a_share_runs_from_zero_to_one(runs, exports):
 
 def test_the_axis_of_another_number_follows_its_values(runs, exports):
     choice = StudyChoice(numbers={"mass": "Mass"})
-
-    def with_mass(run, value):
-        numbers = [each._replace(value=value) for each in run.data.numbers()]
-        return replace(run, data=replace(run.data, numbers=lambda: iter(numbers)))
-
-    masses = [with_mass(run, value) for run, value in zip(runs, (50, 54, 40, 44), strict=True)]
+    masses = [with_number(run, value) for run, value in zip(runs, (50, 54, 40, 44), strict=True)]
     drawing = study_plot(masses, replace(exports.look(), study=choice))
     ticks = [float(text) for text in heights(drawing)]
     assert min(ticks) > 0

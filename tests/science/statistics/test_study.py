@@ -131,6 +131,20 @@ def test_intervals_of_fewer_than_ten_pairs_are_said_to_be_too_narrow(pairs, is_n
     assert make_study(runs, measures=("pos",)).run_notes == ()
 
 
+@pytest.mark.parametrize(("prompts", "is_noted"), [(1, False), (2, True), (9, True), (10, False)])
+def test_intervals_over_fewer_than_ten_prompts_are_said_to_be_too_narrow(prompts, is_noted):
+    runs = [
+        run(strength, seed, (seed + number) / 20, f"{number} cats")
+        for strength in (0.0, 5.0)
+        for number in range(prompts)
+        for seed in range(10)
+    ]
+    study = make_study(runs, measures=("pos",))
+    note = "Some intervals are over fewer than 10 prompts: they are too narrow."
+    assert study.notes == study.figure_notes == ((note,) if is_noted else ())
+    assert study.run_notes == ()
+
+
 def test_metrics_are_computed_only_if_named_and_nan_if_missing(runs):
     asked = []
 

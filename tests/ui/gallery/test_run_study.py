@@ -243,3 +243,13 @@ def test_small_numbers_are_on_the_axis_as_they_are(qtbot, theme):
         if isinstance(each, AxisItem) and each.orientation == "left"
     )
     assert left.label.toPlainText().strip() == "Gap"
+
+
+def test_intervals_over_few_prompts_are_noted():
+    runs = [
+        replace(run, settings={**run.settings, "prompt": prompt}, values={"pos": 0.1 * place})
+        for place, prompt in enumerate(("a dog", "a cat"))
+        for run in RUNS
+    ]
+    table = study_table(runs, "pos", by=("strength",))
+    assert "Some intervals are over fewer than 10 prompts" in contents_of(table).notes
