@@ -1,6 +1,7 @@
 """Confidence intervals of figures over many runs."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import Enum
 from math import floor, isfinite, isnan, log10, nan
 
@@ -42,6 +43,7 @@ class Interval:
         level: Confidence level, (0, 1).
         seed: Random seed of a bootstrap; None for other methods.
         prompts: Number of prompts that a cluster bootstrap resamples; None for other methods.
+        is_of_equal_values: Whether the bounds are left out because they would be equal.
     """
 
     value: float
@@ -53,6 +55,7 @@ class Interval:
     level: float = LEVEL
     seed: int | None = None
     prompts: int | None = None
+    is_of_equal_values: bool = False
 
     @property
     def text(self) -> str:
@@ -78,6 +81,8 @@ class Interval:
     def _reason(self) -> str:
         if self.n < FEWEST:
             return f"no interval: n < {FEWEST}"
+        if self.is_of_equal_values:
+            return "no interval: equal values"
         is_clustered = self.method is IntervalMethod.CLUSTER_BOOTSTRAP
         return "no interval: one prompt" if is_clustered else "no interval"
 
@@ -101,6 +106,17 @@ def _rounded(value: float, decimals: int) -> str:
 def three_digits(value: float) -> str:
     """Return a figure with three digits; "0.000" for a rounding error such as 1.7e-17."""
     return "0.000" if 0 < abs(value) < ROUNDING else f"{value:.3g}"
+
+
+def without_equal_bounds(found: Interval) -> Interval:
+    """Leave out bounds that are equal except for rounding errors.
+
+    They are those of Student's t and of bootstraps if all values, or the means of all prompts, are
+    equal; they do not say how the figure would vary.
+    """
+    if not found.high - found.low <= ROUNDING * max(1.0, abs(found.value)):  # also without bounds
+        return found
+    return replace(found, low=nan, high=nan, is_of_equal_values=True)
 
 
 def no_interval(method: IntervalMethod, missing: int, level: float = LEVEL) -> Interval:

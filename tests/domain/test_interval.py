@@ -1,8 +1,14 @@
-from math import inf, nan
+from math import inf, isnan, nan
 
 import pytest
 
-from spatialstudio.domain.interval import Interval, IntervalMethod, decimals_of, no_interval
+from spatialstudio.domain.interval import (
+    Interval,
+    IntervalMethod,
+    decimals_of,
+    no_interval,
+    without_equal_bounds,
+)
 
 
 def test_an_interval_reads_as_a_figure_with_its_bounds():
@@ -33,6 +39,20 @@ def test_a_single_prompt_has_no_interval_over_prompts():
 def test_a_figure_and_its_bounds_have_equal_decimals(value, low, high, text):
     found = Interval(value=value, low=low, high=high, n=9, method=IntervalMethod.T)
     assert found.text == text
+
+
+@pytest.mark.parametrize("high", [1.0, 1.0 + 4e-16])
+def test_equal_values_have_no_interval(high):
+    method = IntervalMethod.CLUSTER_BOOTSTRAP
+    found = without_equal_bounds(Interval(value=1, low=1, high=high, n=4, method=method))
+    assert found.text == "1.000 (no interval: equal values)"
+    assert isnan(found.high)
+
+
+def test_bounds_that_differ_or_are_missing_are_kept():
+    for low, high in ((0.9, 1.0), (nan, nan)):
+        found = Interval(value=1, low=low, high=high, n=1, method=IntervalMethod.T)
+        assert without_equal_bounds(found) is found
 
 
 def test_no_values_have_a_dash():

@@ -17,7 +17,7 @@ from spatialstudio.domain.derived_requests import has_baseline
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import SAMPLING_OPTIONS, GenerationRequest
-from spatialstudio.domain.interval import Interval
+from spatialstudio.domain.interval import Interval, without_equal_bounds
 from spatialstudio.domain.library import RunRecord
 from spatialstudio.domain.run_data import AFTER, MEASURES, Number
 from spatialstudio.domain.sweep import RUN_FIELDS
@@ -315,7 +315,8 @@ def make_study(
     """Group runs by settings, with an interval of each number.
 
     Intervals of means are Student's t, cut to [0, 1] for ``SHARES``, or a bootstrap of whole
-    prompts where a group has several; the interval of ``PASSES`` is Wilson's.
+    prompts where a group has several; the interval of ``PASSES`` is Wilson's. Means of equal values
+    have no interval.
 
     Args:
         runs: The runs; of those with the same recipe, the one with the most numbers counts.
@@ -454,8 +455,9 @@ def _figure(runs: Sequence[StudyRun], measure: str) -> Interval:
         return share_interval(int(sum(known)), len(known), missing=len(values) - len(known))
     prompts = [run.settings.get(PROMPT) for run in runs]
     if len(set(prompts)) > 1:
-        return cluster_bootstrap(values, prompts)
-    return mean_t(values, within=(0.0, 1.0) if measure in SHARES else None)
+        return without_equal_bounds(cluster_bootstrap(values, prompts))
+    within = (0.0, 1.0) if measure in SHARES else None
+    return without_equal_bounds(mean_t(values, within=within))
 
 
 def _difference(
@@ -467,7 +469,8 @@ def _difference(
     place = others.index(PROMPT) if PROMPT in others else None
     prompts = None if place is None else [key[place] for key in keys]  # type: ignore[index]
     is_clustered = prompts is not None and len(set(prompts)) > 1
-    return paired_difference(first, second, clusters=prompts if is_clustered else None)
+    found = paired_difference(first, second, clusters=prompts if is_clustered else None)
+    return without_equal_bounds(found)
 
 
 def _exact_p(base: Sequence[StudyRun], own: Sequence[StudyRun], others: Sequence[str]) -> float:

@@ -82,8 +82,29 @@ def test_several_prompts_are_resampled_as_wholes():
     plain, guided = make_study(runs, measures=("pos",)).groups
     assert plain.figures["pos"].method is IntervalMethod.CLUSTER_BOOTSTRAP
     difference = guided.differences["pos"]
-    assert (difference.value, difference.low, difference.high) == (5, 5, 5)
+    assert difference.text == "5.000 (no interval: equal values)"
     assert (difference.n, difference.missing) == (12, 0)
+
+
+@pytest.mark.parametrize("prompts", [("a",), ("a", "b")])
+def test_equal_values_have_no_interval(prompts):
+    runs = [
+        run(strength, seed, 0.1 + strength / 10, prompt, passes=1.0)
+        for prompt in prompts
+        for strength in (0.0, 5.0)
+        for seed in range(3)
+    ]
+    plain, guided = make_study(runs, measures=("pos", PASSES)).groups
+    assert plain.figures["pos"].text == "0.100 (no interval: equal values)"
+    assert guided.differences["pos"].text == "0.500 (no interval: equal values)"
+    assert guided.differences[PASSES].text == "0.000 (no interval: equal values)"
+
+
+def test_equal_verdicts_of_one_prompt_have_wilsons_interval():
+    runs = [run(strength, seed, 0.5, passes=1.0) for strength in (0.0, 5.0) for seed in range(3)]
+    figure = make_study(runs, measures=(PASSES,)).groups[0].figures[PASSES]
+    assert (figure.method, figure.high) == (IntervalMethod.WILSON, 1)
+    assert figure.low == pytest.approx(0.4385, abs=1e-4)
 
 
 def test_runs_can_be_grouped_by_prompt():
@@ -125,7 +146,11 @@ def test_runs_left_unguided_by_their_trial_are_said(runs):
 
 @pytest.mark.parametrize(("pairs", "is_noted"), [(1, False), (2, True), (9, True), (10, False)])
 def test_intervals_of_fewer_than_ten_pairs_are_said_to_be_too_narrow(pairs, is_noted):
-    runs = [run(strength, seed, seed / 20) for strength in (0.0, 5.0) for seed in range(pairs)]
+    runs = [
+        run(strength, seed, seed / 20 * strength)
+        for strength in (0.0, 5.0)
+        for seed in range(pairs)
+    ]
     note = "Some differences have fewer than 10 pairs: their intervals are too narrow."
     assert make_study(runs, measures=("pos",)).notes == ((note,) if is_noted else ())
     assert make_study(runs, measures=("pos",)).run_notes == ()
