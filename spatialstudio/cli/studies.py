@@ -83,7 +83,8 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         "--against",
         type=setting_named,
         metavar="NAME=VALUE",
-        help="group that paired differences refer to, for example strength=0 (default: the first)",
+        help="group that paired differences refer to, for example strength=0, with otherwise the "
+        "same settings of --by (default: the first)",
     )
     group.add_argument(
         "--each-run", action="store_true", help="list every run instead of the groups"
@@ -339,7 +340,7 @@ def study_lines(made: Study) -> Iterator[str]:
     if not others:
         return
     base = ", ".join(f"{name} {setting_text(value)}" for name, value in made.reference.items())
-    same = ", ".join(name for name in made.varied if name not in made.by)
+    same = ", ".join(name for name in made.varied if name not in made.reference)
     yield ""
     yield f"Differences to {base}, pairs of the same {same or 'settings'}; 95 % bootstrap"
     tested = [f"{PASSES}: McNemar p", "Holm p"] if PASSES in made.measures else []

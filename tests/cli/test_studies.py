@@ -104,6 +104,15 @@ def test_the_reference_group_is_named_by_a_setting(terminal, folder):
     assert json.loads(done.out)["reference"] == {"strength": 5.0}
 
 
+def test_differences_are_to_the_group_with_otherwise_the_same_settings(terminal, folder):
+    words = ("study", folder, "--by", "strength,seed", "--against", "strength=0")
+    assert "Differences to strength 0, pairs of the same seed;" in terminal(*words).out
+    answer = json.loads(terminal(*words, "--json").out)
+    assert answer["reference"] == {"strength": 0.0}
+    pairs = [group["differences"].get("pse", {}).get("n") for group in answer["groups"]]
+    assert pairs == [None, None, 1, 1]
+
+
 def test_runs_of_the_library_are_chosen_by_a_filter(terminal, folder):
     done = terminal("study", "--filter", "strength>0", "--library", folder, "--json")
     assert len(json.loads(done.out)["runs"]) == 2

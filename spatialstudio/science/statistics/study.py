@@ -38,6 +38,9 @@ from spatialstudio.science.statistics.paired import (
 Setting: TypeAlias = str | float | None
 """Value of a setting; None where it has no effect, as for guidance of an unguided run."""
 
+Key: TypeAlias = tuple[Setting, ...]
+"""Values of the grouping settings."""
+
 PASSES = "passes"
 """1 where the verdict of a run is PASS, 0 where it is FAIL; missing if undecidable."""
 DECIDED: Mapping[Outcome | None, float] = {Outcome.PASS: 1.0, Outcome.FAIL: 0.0}
@@ -127,10 +130,11 @@ class StudyGroup:
         runs: Number of runs.
         figures: Mean and interval of each number; of ``PASSES`` the share.
         differences: Paired difference of each number to the reference group, over the same other
-            settings; empty for the reference group.
+            settings; empty for the reference group, and where there is none.
         exact_p: p-value of McNemar's exact test of ``PASSES`` against the reference group; None
-            without this number or for the reference group.
+            without this number, for the reference group, or where there is none.
         holm_p: The same with Holm's correction for all groups.
+        has_reference: Whether it has a reference group, or is one.
     """
 
     settings: Mapping[str, Setting]
@@ -139,6 +143,7 @@ class StudyGroup:
     differences: Mapping[str, Interval]
     exact_p: float | None = None
     holm_p: float | None = None
+    has_reference: bool = True
 
 
 @frozen
@@ -152,7 +157,8 @@ class Study:
         runs: The runs, in the order in which they were given, each recipe once.
         repeats: Number of runs that were left out, as they repeat the recipe of another.
         groups: The groups, sorted by their settings.
-        reference: Settings of the group that differences refer to.
+        reference: Settings of the group that differences refer to; of several such groups, those
+            that they share.
     """
 
     varied: tuple[str, ...]
@@ -165,13 +171,16 @@ class Study:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on the runs, and on intervals that are too narrow."""
+        """Sentences on the runs, on intervals that are too narrow, and on missing references."""
         differences = [each for group in self.groups for each in group.differences.values()]
         notes = [*self.run_notes, *_prompt_notes([*self._figures, *differences])]
         if any(not isnan(each.low) and each.n < FEW for each in differences):
             notes.append(
                 f"Some differences have fewer than {FEW} pairs: their intervals are too narrow."
             )
+        if alone := sum(not group.has_reference for group in self.groups):
+            words = "group has" if alone == 1 else "groups have"
+            notes.append(f"{alone} {words} no reference group, and no differences.")
         return tuple(notes)
 
     @property
@@ -322,8 +331,9 @@ def make_study(
         runs: The runs; of those with the same recipe, the one with the most numbers counts.
         by: Names of the grouping settings; by default all that differ, except seed and prompt.
         measures: Names of the numbers: ``PASSES``, ``MEASURES`` and the metrics of the runs.
-        reference: Setting and value, as text, of the group that differences refer to; None for the
-            first group.
+        reference: Settings and values, as text, of the groups that differences refer to; None for
+            the first group. Of several such groups, each group has that with otherwise its own
+            settings, where a setting without effect is equal to all.
 
     Raises:
         SettingsError: A setting or number is unknown, or there are no runs or no such group.
@@ -332,16 +342,19 @@ def make_study(
     counted = _each_recipe_once(runs)
     varied = varied_settings(counted)
     chosen = tuple(by) or tuple(name for name in varied if name not in REPEATED)
-    members: dict[tuple[Setting, ...], list[StudyRun]] = defaultdict(list)
+    members: dict[Key, list[StudyRun]] = defaultdict(list)
     for run in counted:
         members[tuple(run.settings.get(name) for name in chosen)].append(run)
     keys = sorted(members, key=lambda key: [_order(value) for value in key])
-    base = _reference(keys, chosen, reference or {})
+    bases = _matching(keys, chosen, reference or {})
+    shared = [place for place, name in enumerate(chosen) if name not in (reference or chosen)]
     others = tuple(name for name in varied if name not in chosen)
-    groups = [
-        _group(dict(zip(chosen, key, strict=True)), members[key], members[base], others, measures)
-        for key in keys
-    ]
+    groups = []
+    for key in keys:
+        base = _closest(key, bases, shared)
+        compared = None if base is None else members[base]
+        settings = dict(zip(chosen, key, strict=True))
+        groups.append(_group(settings, members[key], compared, others, measures))
     return Study(
         varied=varied,
         by=chosen,
@@ -349,7 +362,7 @@ def make_study(
         runs=counted,
         repeats=len(runs) - len(counted),
         groups=_corrected(groups),
-        reference=dict(zip(chosen, base, strict=True)),
+        reference=_common(chosen, bases),
     )
 
 
@@ -416,35 +429,64 @@ def _as_label(name: str) -> str:
     return name.removesuffix("_id").replace("_", " ").replace(".", ": ").capitalize()
 
 
-def _reference(
-    keys: Sequence[tuple[Setting, ...]], by: Sequence[str], wanted: Mapping[str, str]
-) -> tuple[Setting, ...]:
+def _matching(keys: Sequence[Key], by: Sequence[str], wanted: Mapping[str, str]) -> tuple[Key, ...]:
+    """Return the keys with some settings; the first key if none or all settings are named."""
+    found = []
     for key in keys:
         texts = {name: setting_text(value) for name, value in zip(by, key, strict=True)}
         if all(texts.get(name) == value for name, value in wanted.items()):
-            return key
+            found.append(key)
+    if found:
+        return tuple(found) if 0 < len(wanted) < len(by) else (found[0],)
     words = ", ".join(f"{name}={value}" for name, value in wanted.items())
     raise SettingsError(
         f"There is no group with {words}.", hint=f"Groups are formed by {', '.join(by)}."
     )
 
 
+def _common(by: Sequence[str], keys: Sequence[Key]) -> Mapping[str, Setting]:
+    """Return the settings that are equal in all of some keys."""
+    columns = zip(by, zip(*keys, strict=True), strict=True)
+    return {name: values[0] for name, values in columns if len(set(values)) == 1}
+
+
+def _closest(own: Key, bases: Sequence[Key], shared: Sequence[int]) -> Key | None:
+    """Return the reference of a key; None if there is none, or several that are equally close.
+
+    Args:
+        own: The key.
+        bases: Keys of reference groups; the key itself is its own reference.
+        shared: Places of the settings that are to be those of its reference. A setting without
+            effect, None, is equal to all, but less close.
+    """
+    unlike: dict[int, list[Key]] = defaultdict(list)
+    for base in bases:
+        pairs = [(own[place], base[place]) for place in shared if own[place] != base[place]]
+        if all(None in pair for pair in pairs):
+            unlike[len(pairs)].append(base)
+    closest = unlike[min(unlike)] if unlike else []
+    return closest[0] if len(closest) == 1 else None
+
+
 def _group(
     settings: Mapping[str, Setting],
     own: Sequence[StudyRun],
-    base: Sequence[StudyRun],
+    base: Sequence[StudyRun] | None,
     others: Sequence[str],
     measures: Sequence[str],
 ) -> StudyGroup:
-    is_reference = own is base
+    compared = None if own is base else base
     return StudyGroup(
         settings=settings,
         runs=len(own),
         figures={measure: _figure(own, measure) for measure in measures},
         differences={}
-        if is_reference
-        else {measure: _difference(base, own, others, measure) for measure in measures},
-        exact_p=None if is_reference or PASSES not in measures else _exact_p(base, own, others),
+        if compared is None
+        else {measure: _difference(compared, own, others, measure) for measure in measures},
+        exact_p=None
+        if compared is None or PASSES not in measures
+        else _exact_p(compared, own, others),
+        has_reference=base is not None,
     )
 
 

@@ -72,6 +72,49 @@ def test_the_reference_can_be_chosen(runs):
     assert study.groups[0].differences["pos"].value == pytest.approx(-0.5)
 
 
+def settings_and_differences(study):
+    return {
+        tuple(group.settings.values()): group.differences["pos"].value
+        for group in study.groups
+        if group.differences
+    }
+
+
+def test_the_reference_has_otherwise_the_same_settings():
+    runs = [
+        run(strength, seed, start + strength * slope + seed / 10, prompt)
+        for prompt, start, slope in (("a", 0.0, 1.0), ("b", 50.0, 2.0))
+        for strength in (0.0, 5.0)
+        for seed in range(3)
+    ]
+    by, measures = ("strength", "prompt"), ("pos",)
+    study = make_study(runs, by=by, measures=measures, reference={"strength": "0"})
+    assert settings_and_differences(study) == {(5.0, "a"): 5.0, (5.0, "b"): 10.0}
+    assert study.reference == {"strength": 0.0}
+
+    lacking = [run for run in runs if run.settings["prompt"] == "a" or run.settings["strength"]]
+    study = make_study(lacking, by=by, measures=measures, reference={"strength": "0"})
+    assert settings_and_differences(study) == {(5.0, "a"): 5.0}
+    assert "1 group has no reference group, and no differences." in study.notes
+
+    every = {"strength": "0", "prompt": "a"}
+    study = make_study(runs, by=by, measures=measures, reference=every)
+    assert len(settings_and_differences(study)) == 3
+    assert study.reference == {"strength": 0.0, "prompt": "a"}
+
+
+def test_the_baseline_is_the_reference_of_all_methods():
+    plain, *guided = (run(strength, 0, strength) for strength in (0.0, 5.0, 7.0))
+    other = [replace(run, settings={**run.settings, "method": "layout"}) for run in guided]
+    runs, by = [plain, *guided, *other], ("method", "strength")
+    study = make_study(runs, by=by, measures=("pos",), reference={"strength": "0"})
+    assert [*settings_and_differences(study).values()] == [5, 7, 5, 7]
+
+    study = make_study(runs, by=by, measures=("pos",), reference={"strength": "5"})
+    assert settings_and_differences(study) == {("layout", 7.0): 2, ("psg", 7.0): 2}
+    assert "1 group has no reference group, and no differences." in study.notes
+
+
 def test_several_prompts_are_resampled_as_wholes():
     runs = [
         run(strength, seed, number + strength + seed, prompt)
