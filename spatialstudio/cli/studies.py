@@ -305,14 +305,9 @@ def run_rows(made: Study) -> Iterator[Sequence[object]]:
 
 def study_lines(made: Study) -> Iterator[str]:
     """Yield the table of the groups, then that of the paired differences."""
-    methods = dict.fromkeys(
-        f"{name}: {figure.method.value}"
-        for group in made.groups
-        for name, figure in group.figures.items()
-    )
     yield f"{len(made.runs)} runs; settings that differ: {', '.join(made.varied) or 'none'}"
     yield from made.notes
-    yield f"95 % intervals: {', '.join(methods)}"
+    yield f"95 % intervals: {made.methods({name: name for name in made.measures})}"
     head = [*made.by, "runs", *made.measures]
     decimals = {
         name: decimals_of(

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from spatialstudio.application.gallery.study import read_study_run
+from spatialstudio.cli.studies import study_lines
+from spatialstudio.science.statistics.study import StudyRun, make_study
 from tests.cli.test_stored_runs import PROMPT
 
 
@@ -111,6 +113,23 @@ def test_differences_are_to_the_group_with_otherwise_the_same_settings(terminal,
     assert answer["reference"] == {"strength": 0.0}
     pairs = [group["differences"].get("pse", {}).get("n") for group in answer["groups"]]
     assert pairs == [None, None, 1, 1]
+
+
+def test_a_table_names_its_methods_and_notes_few_prompts():
+    runs = [
+        StudyRun(
+            run=f"{strength}{prompt}{seed}",
+            settings={"strength": strength, "prompt": prompt, "seed": seed},
+            values={"pos": (seed + len(prompt)) / 10},
+        )
+        for strength, prompts in ((0.0, ("a", "ab")), (5.0, ("a",)))
+        for prompt in prompts
+        for seed in range(2)
+    ]
+    lines = [*study_lines(make_study(runs, measures=("pos",)))]
+    assert lines[1] == "Some intervals are over fewer than 10 prompts: they are too narrow."
+    words = "cluster bootstrap by prompt (0); Student's t (5)"
+    assert lines[2] == f"95 % intervals: pos: {words}"
 
 
 def test_runs_of_the_library_are_chosen_by_a_filter(terminal, folder):

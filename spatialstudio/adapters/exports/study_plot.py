@@ -77,11 +77,7 @@ def study_plot(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
         SettingsError: A setting or a number of the look is unknown.
     """
     made = study_of(runs, look.study)
-    shown = [
-        name
-        for name in made.measures
-        if any(not isnan(group.figures[name].value) for group in made.groups)
-    ]
+    shown = _shown(made)
     if not shown:
         raise ExportError("None of the runs has a number to plot.", hint="Choose other numbers.")
     items: list[Item] = []
@@ -95,6 +91,15 @@ def study_plot(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
     return captioned(
         runs[0], look, items, width, top + 3 * LINE_HEIGHT, _caption(made, runs, look.study)
     )
+
+
+def _shown(made: Study) -> list[str]:
+    """Return the numbers that some group has."""
+    return [
+        name
+        for name in made.measures
+        if any(not isnan(group.figures[name].value) for group in made.groups)
+    ]
 
 
 def _panel(made: Study, name: str, look: ExportLook, top: float) -> Iterator[Item]:
@@ -175,10 +180,7 @@ def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> t
     """Return how many runs were averaged over what, and how the intervals are computed."""
     others = [name for name in made.varied if name not in made.by]
     over = ", ".join(_in_sentence(setting_label(name)) for name in others) or "nothing"
-    methods = ", ".join(
-        f"{_title(name, choice)}: {figure.method.value}"
-        for name, figure in made.groups[0].figures.items()
-    )
+    methods = made.methods({name: _title(name, choice) for name in _shown(made)})
     missing = sum(each.missing for group in made.groups for each in group.figures.values())
     counts = ", ".join(str(group.runs) for group in made.groups)
     return (

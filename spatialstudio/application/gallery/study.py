@@ -27,6 +27,7 @@ from spatialstudio.science.statistics.study import (
     StudyGroup,
     StudyRun,
     make_study,
+    methods_in_words,
     number_label,
     number_title,
     setting_label,
@@ -262,13 +263,13 @@ def _row(group: StudyGroup, number: str) -> StudyRow:
 def _notes(rows: Sequence[StudyRow], made: Study, others: Sequence[str]) -> tuple[str, ...]:
     """Return what the groups average over, the study's notes, intervals and the missing rule."""
     over = ", ".join(others) or "nothing"
-    methods = ", ".join(dict.fromkeys(row.figure.method.value for row in rows))
+    methods = methods_in_words((row.name, row.figure) for row in rows)
     notes = [f"{len(made.runs)} runs, averaged over {over}.", *made.notes]
     notes.append(f"95 % intervals: {methods}.")
-    pairs = dict.fromkeys(row.difference.method.value for row in rows if row.difference)
+    pairs = [(row.name, row.difference) for row in rows if row.difference]
     if pairs:
-        same = ", ".join(others) or "settings"
-        notes.append(f"Differences are of pairs with the same {same}: {', '.join(pairs)}.")
+        same, words = ", ".join(others) or "settings", methods_in_words(pairs)
+        notes.append(f"Differences are of pairs with the same {same}: {words}.")
     return (*notes, MISSING_RULE)
 
 

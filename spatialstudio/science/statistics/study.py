@@ -73,6 +73,7 @@ LABELS = {
 SEED, PROMPT, METHOD, STRENGTH = "seed", "prompt", "method", "strength"
 REPEATED = frozenset({SEED, PROMPT})
 """Settings that figures average over, unless they are named."""
+SEVERAL = 2
 FEW = 10
 """Number of pairs or prompts below which bootstrap intervals are too narrow."""
 SETTING_LABELS = {
@@ -145,6 +146,14 @@ class StudyGroup:
     holm_p: float | None = None
     has_reference: bool = True
 
+    @property
+    def name(self) -> str:
+        """The values of the grouping settings in a line; of several, with their names."""
+        texts = {name: setting_text(value) for name, value in self.settings.items()}
+        if len(texts) < SEVERAL:
+            return "".join(texts.values())
+        return " ".join(f"{name}={text}" for name, text in texts.items())
+
 
 @frozen
 class Study:
@@ -188,6 +197,18 @@ class Study:
         """The sentences of ``notes`` that are not on differences."""
         return (*self.run_notes, *_prompt_notes(self._figures))
 
+    def methods(self, labels: Mapping[str, str]) -> str:
+        """Return how the intervals of some numbers are computed: "pos: Student's t".
+
+        Args:
+            labels: Label by name of a number.
+        """
+        words = [
+            f"{label}: {methods_in_words((each.name, each.figures[name]) for each in self.groups)}"
+            for name, label in labels.items()
+        ]
+        return (". " if any("; " in each for each in words) else ", ").join(words)
+
     @property
     def _figures(self) -> tuple[Interval, ...]:
         return tuple(each for group in self.groups for each in group.figures.values())
@@ -206,6 +227,21 @@ class Study:
             verb = "was left unguided by its" if unguided == 1 else "were left unguided by their"
             notes.append(f"{unguided} of {len(self.runs)} runs {verb} trial.")
         return tuple(notes)
+
+
+def methods_in_words(figures: Iterable[tuple[str, Interval]]) -> str:
+    """Return how intervals are computed; of several methods, each with the names of its groups.
+
+    "Student's t", or "Student's t (100, 200); cluster bootstrap by prompt (0, 50)". Figures without
+    an interval have no method; "none" if there is no interval.
+    """
+    names: dict[str, list[str]] = defaultdict(list)
+    for name, figure in figures:
+        if not (isnan(figure.value) or isnan(figure.low)):
+            names[figure.method.value].append(name)
+    if len(names) < SEVERAL:
+        return next(iter(names), "none")
+    return "; ".join(f"{method} ({', '.join(groups)})" for method, groups in names.items())
 
 
 def _prompt_notes(figures: Iterable[Interval]) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def test_each_group_has_a_name_and_each_number_a_panel(runs, exports):
     assert "differences" not in caption
 
 
-def test_the_caption_notes_intervals_over_few_prompts(runs, exports):
+def test_the_caption_notes_few_prompts_and_names_the_methods(runs, exports):
     def of(run, text):
         scene = run.record.request.scene
         scene = replace(scene, prompt=replace(scene.prompt, text=text))
@@ -62,10 +62,11 @@ def test_the_caption_notes_intervals_over_few_prompts(runs, exports):
     several = [
         with_number(of(run, text), place + number)
         for number, run in enumerate(runs)
-        for place, text in enumerate(("one", "two"))
+        for place, text in enumerate(("one", "two") if number < 2 else ("one",))
     ]
     caption = " ".join(texts(study_plot(several, replace(exports.look(), study=choice))))
     assert "Some intervals are over fewer than 10 prompts" in caption
+    assert "Mass: cluster bootstrap by prompt (10); Student's t (20)." in caption
 
 
 def with_number(run, value):

@@ -115,6 +115,21 @@ def test_the_baseline_is_the_reference_of_all_methods():
     assert "1 group has no reference group, and no differences." in study.notes
 
 
+def test_methods_that_differ_are_named_with_their_groups():
+    runs = [
+        run(strength, seed, seed / 10, prompt)
+        for strength, prompts in ((0.0, "ab"), (5.0, "ab"), (7.0, "a"), (9.0, "a"))
+        for prompt in prompts
+        for seed in range(2 if prompt == "a" else 4)
+    ]
+    study = make_study(runs, by=("strength",), measures=("pos", PASSES))
+    words = "cluster bootstrap by prompt (0, 5); Student's t (7, 9)"
+    assert study.methods({"pos": "PoS", PASSES: "PASS"}) == f"PoS: {words}. PASS: none"
+    study = make_study(runs[-4:], by=("strength", "prompt"), measures=("pos",))
+    assert study.methods({"pos": "PoS"}) == "PoS: Student's t"
+    assert study.groups[0].name == "strength=7 prompt=a"
+
+
 def test_several_prompts_are_resampled_as_wholes():
     runs = [
         run(strength, seed, number + strength + seed, prompt)

@@ -253,3 +253,13 @@ def test_intervals_over_few_prompts_are_noted():
     ]
     table = study_table(runs, "pos", by=("strength",))
     assert "Some intervals are over fewer than 10 prompts" in contents_of(table).notes
+
+
+def test_methods_that_differ_are_named_with_their_groups():
+    runs = [replace(run, values={"pos": place / 10}) for place, run in enumerate(RUNS)]
+    other = [
+        replace(run, settings={**run.settings, "prompt": "a cat"}, values={"pos": 0.9})
+        for run in RUNS[:2]
+    ]
+    notes = contents_of(study_table([*runs, *other], "pos", by=("strength",))).notes
+    assert "95 % intervals: cluster bootstrap by prompt (0); Student's t (5)." in notes
