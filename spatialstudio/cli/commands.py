@@ -161,8 +161,8 @@ def run(arguments: Sequence[str], open_studio: OpenStudio = open_studio) -> int:
         raise
     try:
         return COMMANDS[options.command](options, open_studio)
-    except (Cancelled, KeyboardInterrupt):
-        show_progress(STOPPED)
+    except (Cancelled, KeyboardInterrupt) as stop:
+        show_progress(str(stop) or STOPPED)
         return EXIT_CANCELLED
     except Exception as error:  # noqa: BLE001 - the terminal's border: a message without a traceback
         report = report_on(error, f"The command {options.command}")

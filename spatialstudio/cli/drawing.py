@@ -134,8 +134,8 @@ def show_run(
 
 
 @contextmanager
-def working(studio: Studio) -> Iterator[None]:
-    """Run the engine with the session updated and the progress shown."""
+def working(studio: Studio) -> Iterator[ProgressBar]:
+    """Run the engine with the session updated and the progress shown; yield its bar."""
     bar = ProgressBar()
 
     def give_up() -> None:
@@ -149,7 +149,7 @@ def working(studio: Studio) -> Iterator[None]:
     studio.start()
     try:
         with at_stop(give_up):
-            yield
+            yield bar
     finally:
         bar.clear()
         studio.close()

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from spatialstudio.domain.errors import Cancelled
 from spatialstudio.domain.write_gate import ANSWER_GATE, FILE_GATE
 
 STOPPED = "Stopped."
@@ -23,6 +24,7 @@ GRACE_S = 0.5
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 _last_actions: list[tuple[Callable[[], object], float]] = []
+_last_words: list[Callable[[], str]] = []
 
 
 def end_on_signals() -> None:
@@ -68,6 +70,25 @@ def at_stop(action: Callable[[], object], seconds: float = 0.0) -> Iterator[None
         _last_actions.remove(last)
 
 
+@contextmanager
+def said_at_stop(words: Callable[[], str]) -> Iterator[None]:
+    """Say some words in place of ``STOPPED`` if the command is stopped within the block.
+
+    Args:
+        words: Returns them, from any thread.
+
+    Raises:
+        Cancelled: With these words, if the block was cancelled.
+    """
+    _last_words.append(words)
+    try:
+        yield
+    except (Cancelled, KeyboardInterrupt) as stop:  # the latter without the signal thread
+        raise Cancelled(words()) from stop
+    finally:
+        _last_words.remove(words)
+
+
 class _SecondSignal:
     """Ends the process at the second signal; the thread handles the first."""
 
@@ -102,7 +123,8 @@ def _end_at_signal(reader: int) -> None:
             action()
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
+    words = _last_words[-1]() if _last_words else STOPPED
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"{STOPPED}\n")
+        sys.stderr.write(f"{words}\n")
         sys.stderr.flush()
     os._exit(code)

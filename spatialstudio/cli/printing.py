@@ -22,6 +22,8 @@ from spatialstudio.domain.hub import DownloadProgress
 from spatialstudio.domain.write_gate import ANSWER_GATE
 
 BAR_WIDTH = 30
+LINE_EVERY = 10
+"""Pictures between two lines of progress in a file."""
 GAP = "  "
 """Between the columns of a table."""
 CLEAR_LINE = "\r\033[K"
@@ -155,7 +157,7 @@ class LogPrinter(logging.Handler):
 
 
 class ProgressBar:
-    """Progress of a run in one line of a terminal; silent for other streams.
+    """Progress of a run in one line of a terminal; other streams get numbers of pictures only.
 
     Args:
         stream: Output stream; None for stderr.
@@ -165,16 +167,27 @@ class ProgressBar:
         self._stream = stream or sys.stderr
         self._is_shown = self._stream is not None and self._stream.isatty()
         self._rate = TransferRate()
+        self._place = ""
+
+    def begin_picture(self, number: int, total: int) -> None:
+        """Show before the progress which picture of how many is drawn, from 1."""
+        self._place = f"Picture {number} of {total}: "
+
+    def end_picture(self, done: int, total: int) -> None:
+        """Print the number of pictures at every tenth where no progress is shown."""
+        if not self._is_shown and done % LINE_EVERY == 0:
+            show_progress(f"{done} of {total} pictures")
 
     def apply_event(self, event: object) -> None:
         """Show the progress of an engine event."""
         match event:
             case PhaseChanged(phase=phase):
-                self._draw(f"{LABELS[phase]} ...")
+                self._draw(f"{self._place}{LABELS[phase]} ...")
             case StepEvent(step=step, total_steps=total):
                 done = BAR_WIDTH * (step + 1) // total
                 bar = "#" * done + "-" * (BAR_WIDTH - done)
-                self._draw(f"{LABELS[Phase.DENOISING]} [{bar}] {step + 1}/{total}")
+                label = f"{self._place}{LABELS[Phase.DENOISING]}"
+                self._draw(f"{label} [{bar}] {step + 1}/{total}")
             case DownloadProgress(done_bytes=done, total_bytes=total):
                 rate = self._rate.add(done)
                 left = (total - done) / rate if rate > 0 else None

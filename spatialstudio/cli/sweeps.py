@@ -4,7 +4,7 @@ import argparse
 import re
 import uuid
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -22,6 +22,7 @@ from spatialstudio.cli.drawing import (
     warn_of_unread,
     working,
 )
+from spatialstudio.cli.interrupts import said_at_stop
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.printing import complain, show_progress
 from spatialstudio.cli.studies import add_table_options, check_table, show_study
@@ -136,16 +137,38 @@ def sweep(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     failures: list[ErrorReport] = []
     studio.bus.subscribe(lambda event: failures.extend(store_failure(event)))
     studio.bus.subscribe(warn_of_unread)
-    paths: list[Path] = []
     show_progress(f"{len(requests)} pictures, {known.count(None)} to generate")
-    with working(studio):
-        for request, file in zip(requests, known, strict=True):
-            path = file or _draw(studio, request, failures)
-            paths += [path] if path else []
+    paths = _drawn(studio, requests, known, failures)
     for failure in failures:
         complain(failure, with_details=options.debug)
     code = show_study(studio, paths, options)
     return EXIT_FAILURE if failures else code
+
+
+def _drawn(
+    studio: Studio,
+    requests: Sequence[GenerationRequest],
+    known: Sequence[Path | None],
+    failures: list[ErrorReport],
+) -> list[Path]:
+    """Return the files of the pictures in order; those that are not known are generated.
+
+    Raises:
+        Cancelled: The user stopped; it says how many pictures there are.
+    """
+    paths, total = list(known), len(requests)
+
+    def stopped() -> str:
+        stored = total - paths.count(None)
+        return f"Stopped after {stored} of {total} pictures; the same command continues."
+
+    with said_at_stop(stopped), working(studio) as bar:
+        wanted = [place for place, path in enumerate(known) if path is None]
+        for number, place in enumerate(wanted, total - len(wanted) + 1):
+            bar.begin_picture(number, total)
+            paths[place] = _draw(studio, requests[place], failures)
+            bar.end_picture(number, total)
+    return [path for path in paths if path is not None]
 
 
 def _draw(studio: Studio, request: GenerationRequest, failures: list[ErrorReport]) -> Path | None:

@@ -127,6 +127,21 @@ def test_a_signal_during_a_long_call_stops_drawing(ended, tmp_path, out, module,
     assert list((tmp_path / "home").rglob("queue/*")) == []  # the request is not offered again
 
 
+def test_a_signal_during_a_sweep_says_that_it_continues(ended, out):
+    words = ["sweep", PROMPT, "--seeds", "0-2", "--out", str(out)]
+    program = STOPPED_IN_A_CALL.format(
+        module="spatialstudio.application.engine.worker",
+        name="Worker",
+        method="run",
+        words=words,
+        number=int(signal.SIGINT),
+    )
+    done = ended(WITHOUT_JUDGES + WITHOUT_TOKENS + program)
+    assert done.returncode == 130, done.stderr
+    last = "Stopped after 0 of 3 pictures; the same command continues."
+    assert done.stderr.splitlines()[-1] == last
+
+
 @pytest.mark.parametrize("command", ["evaluate", "judge-records", "corruption-study"])
 def test_a_signal_during_a_long_call_stops_judging(ended, tmp_path, out, command):
     picture = tmp_path / "picture.png"

@@ -38,6 +38,26 @@ def test_a_terminal_shows_the_progress_of_the_run():
     assert f"Drawing [{'#' * 15}{'-' * 15}] 1/2" in shown
 
 
+def test_a_terminal_shows_which_picture_is_drawn(capsys):
+    screen = Screen()
+    bar = ProgressBar(screen)
+    bar.begin_picture(12, 60)
+    for event in events():
+        bar.apply_event(event)
+    bar.end_picture(20, 60)
+    assert "Picture 12 of 60: Loading the model ..." in screen.getvalue()
+    assert f"Picture 12 of 60: Drawing [{'#' * 15}{'-' * 15}] 1/2" in screen.getvalue()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_file_gets_a_line_every_ten_pictures(capsys):
+    bar = ProgressBar(io.StringIO())
+    for number in range(9, 22):
+        bar.begin_picture(number, 60)
+        bar.end_picture(number, 60)
+    assert capsys.readouterr().err == "10 of 60 pictures\n20 of 60 pictures\n"
+
+
 def test_a_file_gets_no_progress_bar():
     assert watched(io.StringIO()) == ""
 

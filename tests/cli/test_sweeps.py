@@ -3,6 +3,7 @@ import json
 import pytest
 
 from spatialstudio.application.paths import StudioPaths
+from tests.cli.conftest import InterruptedBackend
 from tests.cli.test_stored_runs import PROMPT
 
 OTHER = "a cat to the left of a car"
@@ -82,6 +83,24 @@ def test_pictures_in_the_folder_are_not_drawn_again(sweep, tmp_path):
     assert len(kept) == len(before) - 1
     assert len(answer["runs"]) == 6
     assert pictures == 6
+
+
+def test_a_stopped_sweep_says_how_many_pictures_there_are(terminal, registry, tmp_path):
+    words = ("sweep", PROMPT, "--out", tmp_path / "study", "--seeds")
+    assert terminal(*words, "0-1").code == 0
+    usual, registry.backend_made = registry.backend_made, InterruptedBackend()
+    done = terminal(*words, "0-4")
+    assert done.code == 130
+    message = "Stopped after 2 of 5 pictures; the same command continues."
+    assert done.err.splitlines()[-1] == message
+    registry.backend_made = usual
+    assert "5 pictures, 3 to generate" in terminal(*words, "0-4").err
+
+
+def test_a_file_gets_the_number_of_pictures(terminal, tmp_path):
+    words = ("sweep", PROMPT, "--out", tmp_path / "study", "--seeds")
+    assert "10 of 11 pictures" in terminal(*words, "0-10").err
+    assert "of 12 pictures" not in terminal(*words, "0-11").err
 
 
 def test_any_option_with_a_value_can_be_varied(sweep):
