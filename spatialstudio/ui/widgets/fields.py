@@ -2,7 +2,8 @@
 
 Qt lets the wheel change whatever field the pointer crosses while a page scrolls, and gives every
 text field a separate undo stack that shadows the window's. These fields use the wheel only with
-keyboard focus, and leave undo to the window where each change is an edit on its stack.
+keyboard focus and outside scroll areas, and leave undo to the window where each change is an edit
+on its stack.
 """
 
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QLineEdit,
+    QScrollArea,
     QSlider,
     QSpinBox,
     QStyle,
@@ -34,14 +36,14 @@ SHORTEST = 6
 
 
 class _FocusedWheel(_Field):
-    """Ignores the wheel without keyboard focus, so that the page scrolls."""
+    """Ignores the wheel without keyboard focus or in a scroll area, so that the page scrolls."""
 
     def __init__(self, *arguments: Any, **properties: Any) -> None:
         super().__init__(*arguments, **properties)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
+        if self.hasFocus() and not _is_scrolled(self):
             super().wheelEvent(event)
         else:
             event.ignore()
@@ -125,6 +127,16 @@ class TextLine(QLineEdit):
         """Leave undo and redo to the window when there is no typing to revert."""
         is_own = self.isModified() and (self.isUndoAvailable() or self.isRedoAvailable())
         return left_to_window(event) if asks_undo(event) and not is_own else super().event(event)
+
+
+def _is_scrolled(field: QWidget) -> bool:
+    """Return True if a field lies in a scroll area of its window."""
+    parent = field.parentWidget()
+    while parent is not None:
+        if isinstance(parent, QScrollArea):
+            return True
+        parent = None if parent.isWindow() else parent.parentWidget()
+    return False
 
 
 def asks_undo(event: QEvent) -> bool:

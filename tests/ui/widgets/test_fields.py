@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QKeySequence, QWheelEvent
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
 from spatialstudio.ui.widgets.fields import (
     ChoiceBox,
@@ -74,6 +74,21 @@ def test_the_wheel_steps_the_field_that_has_the_focus(field):
     field.setFocus()
     assert scroll(field, -1)
     assert value_of(field) != before
+
+
+def test_a_field_with_the_focus_leaves_the_wheel_to_the_panel_that_scrolls(field, qtbot):
+    panel = QScrollArea()
+    panel.setWidget(field.parentWidget())
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.activateWindow()
+    qtbot.waitUntil(panel.isActiveWindow)
+    field.setFocus()
+    before = value_of(field)
+    assert field.hasFocus()
+    assert not scroll(field, -1)
+    assert value_of(field) == before
+    panel.takeWidget()
 
 
 @pytest.fixture
