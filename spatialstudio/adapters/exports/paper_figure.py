@@ -29,6 +29,7 @@ from spatialstudio.domain.figure_template import INCH, LEAST_TYPE, FigureTemplat
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import moment_read
 from spatialstudio.domain.scene import ObjectMention
+from spatialstudio.science.guidance.methods import is_left_unguided
 
 EDGE = 2.0
 GAP = 2.0
@@ -467,7 +468,11 @@ def is_baseline(run: ExportedRun) -> bool:
 
 
 def labels_of(runs: Sequence[ExportedRun]) -> tuple[str, ...]:
-    """Name runs "Guided", "Steered" or "Baseline", with seed and step size where they differ."""
+    """Name runs, with seed and step size where they differ.
+
+    The names are "Guided", "Left unguided" (its trial needed no guidance), "Steered" and
+    "Baseline".
+    """
     samplings = [run.record.request.sampling for run in runs]
     seeds = {each.seed for each in samplings}
     strengths = {each.guidance.strength for each in samplings if each.guidance.is_on}
@@ -475,7 +480,9 @@ def labels_of(runs: Sequence[ExportedRun]) -> tuple[str, ...]:
     for run, sampling in zip(runs, samplings, strict=True):
         parts = ["Baseline" if is_baseline(run) else "Steered"]
         if sampling.guidance.is_on:
-            parts = ["Guided"]
+            passes = [step.guiding_passes for step in run.steps]
+            is_unguided = is_left_unguided(run.record.request, passes)
+            parts = ["Left unguided" if is_unguided else "Guided"]
             if len(strengths) > 1:
                 parts.append(f"step size {sampling.guidance.strength:g}")
         if len(seeds) > 1:

@@ -31,15 +31,19 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
     facts: list[tuple[str, str]] = []
     if (request := run.request) is not None:
         guidance, prompt = request.sampling.guidance, request.scene.prompt
+        is_unguided = needed_no_guidance(run)
+        words = guidance_in_words(
+            guidance.method_id, guidance.strength, is_left_unguided=is_unguided
+        )
         if prompt.typed or prompt.template:
             facts.append((tr("Prompt"), prompt.as_typed))
         facts += [
             (tr("Seed"), str(request.sampling.seed)),
             (tr("Model"), request.model.id),
             (tr("Steps"), _steps_in_words(request)),
-            (tr("Guidance"), guidance_in_words(guidance.method_id, guidance.strength)),
+            (tr("Guidance"), words),
         ]
-        if needed_no_guidance(run):
+        if is_unguided:
             text = tr("needed no guidance; with 0 as Trial without guidance it is guided")
             facts.append((tr("Trial"), text))
         facts += _way_facts(request)
@@ -63,10 +67,18 @@ def facts_of(run: OpenRun) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def guidance_in_words(method_id: str, strength: float) -> str:
-    """Return the guidance of a run: "layout, step size 100"."""
+def guidance_in_words(method_id: str, strength: float, *, is_left_unguided: bool = False) -> str:
+    """Return the guidance of a run: "layout, step size 100".
+
+    Args:
+        method_id: Guidance method.
+        strength: Guidance strength.
+        is_left_unguided: Whether its trial is known to have needed no guidance.
+    """
     if method_id == UNGUIDED or not strength:
         return tr("off")
+    if is_left_unguided:
+        return tr("{method}, left unguided").format(method=method_id)
     return tr("{method}, step size {size:g}").format(method=method_id, size=strength)
 
 

@@ -298,6 +298,13 @@ def test_rows_name_what_differs(run):
     assert labels_of([steered(run()), run()]) == ("Steered", "Baseline")
 
 
+@pytest.mark.parametrize(("passes", "label"), [(0, "Left unguided"), (5, "Guided")])
+def test_rows_say_that_a_trial_needed_no_guidance(run, passes, label):
+    made = run("layout")
+    steps = tuple(replace(step, guiding_passes=passes) for step in made.steps)
+    assert labels_of([replace(made, steps=steps), run()]) == (label, "Baseline")
+
+
 def steered(run):
     request = replace(run.record.request, steering=Steering(particles=4))
     return replace(run, record=replace(run.record, request=request))

@@ -116,6 +116,13 @@ def test_the_first_of_two_seeds_is_named_by_its_seed(run, request_):
     assert name_first(run, run) == name_first(run)
 
 
+@pytest.mark.parametrize(("passes", "name"), [(0, "Left unguided"), (3, "Guided")])
+def test_a_finished_run_whose_trial_needed_no_guidance_is_not_called_guided(run, passes, name):
+    assert name_first(run) == "Guided"  # one step is still to come
+    steps = tuple(replace(each, guiding_passes=passes) for each in run.steps)
+    assert name_first(replace(run, steps=(*steps, replace(steps[-1], step=STEPS - 1)))) == name
+
+
 @pytest.mark.parametrize(
     ("outcome", "name"), [(Outcome.PASS, "Fixed"), (Outcome.FAIL, "Attempt"), (None, "Attempt")]
 )

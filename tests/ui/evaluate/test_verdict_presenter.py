@@ -107,7 +107,8 @@ def test_a_run_that_its_trial_left_unguided_names_the_setting_that_guides_it(don
     unguided = replace(step, guiding_passes=0, step_size=None)
     said = "needed no guidance; with 0 as Trial without guidance it is guided"
     assert TRIAL_SHARE.label in said
-    assert dict(facts_of(replace(done, steps=(unguided,))))["Trial"] == said
+    facts = dict(facts_of(replace(done, steps=(unguided,))))
+    assert (facts["Guidance"], facts["Trial"]) == ("layout, left unguided", said)
     assert "Trial" not in dict(facts_of(replace(done, steps=(replace(step, guiding_passes=1),))))
 
 
