@@ -23,6 +23,7 @@ from spatialstudio.science.pos.map_numbers import map_numbers, map_overlap
 from spatialstudio.science.pos.superiority import Ties, can_guide, relation_pos
 
 NUMBERS = ".6g"
+BASELINE = "Baseline"
 FLANKS = 2
 """Number of mentions per relation whose overlap is measured, the first two."""
 
@@ -287,7 +288,24 @@ def name_second(run: OpenRun, second: OpenRun) -> str:
         return "Other run"
     if asked.sampling.seed != other.sampling.seed:
         return f"Seed {other.sampling.seed}"
-    return "Other run" if has_baseline(other) else "Baseline"
+    return "Other run" if has_baseline(other) else BASELINE
+
+
+def baseline_in_words(run: OpenRun, second: OpenRun, sentence: str) -> str:
+    """Return a sentence on the baseline of a run: "Baseline: attention PoS 1 %: ...".
+
+    Args:
+        run: The open run.
+        second: The comparison run.
+        sentence: A sentence on the comparison run, such as on its attention PoS.
+
+    Returns:
+        Empty if the comparison run is not the baseline of the open run, or nothing is said of it.
+    """
+    name = name_second(run, second)
+    if name != BASELINE or not sentence:
+        return ""
+    return f"{name}: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def name_first(run: OpenRun, second: OpenRun | None = None) -> str:

@@ -4,7 +4,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy
 
 from spatialstudio.application.inspect.inspection import relation_in_words
-from spatialstudio.application.inspect.step_numbers import moment_in_words, moment_of
+from spatialstudio.application.inspect.step_numbers import (
+    baseline_in_words,
+    moment_in_words,
+    moment_of,
+)
 from spatialstudio.application.session import (
     BaselineChanged,
     MentionPicked,
@@ -62,7 +66,8 @@ class AttentionPanel(Panel):
         self._pages.setCurrentIndex(1 if run.steps else 0)
         self._strip.show_words(word_maps(run, baseline, step, self._maps.look.moment))
         self._strip.show_picked(self._session.mention_id or "")
-        self._words.setText(self._meaning(run, step))
+        said = (self._meaning(run, step), self._meaning_of_baseline(run, baseline, step))
+        self._words.setText(" ".join(filter(None, said)))
 
     def _pick_word(self, key: str) -> None:
         self._session.pick_mention(MentionId(key) if key else None)
@@ -81,6 +86,10 @@ class AttentionPanel(Panel):
             sentence = relation_in_words(relation, pos[relation.id], run.scene)
             return f"{sentence} {tr(when)}." if when else sentence
         return ""
+
+    def _meaning_of_baseline(self, run: OpenRun, second: OpenRun | None, step: int) -> str:
+        """Describe the baseline's PoS of the same relation; empty without a baseline."""
+        return "" if second is None else baseline_in_words(run, second, self._meaning(second, step))
 
     def _lay_out(self) -> None:
         self._pages = pages(self._empty, MapRoom(self._strip))

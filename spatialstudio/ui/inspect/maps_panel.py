@@ -6,9 +6,11 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox
 
+from spatialstudio.application.inspect.step_numbers import baseline_in_words
 from spatialstudio.application.inspect.view_script import LayersToRead, view_script
 from spatialstudio.application.session import (
     BaselineChanged,
+    OpenRun,
     RunChanged,
     StepPicked,
 )
@@ -17,6 +19,7 @@ from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.stage.map_presenter import (
+    MapSelection,
     legend_of,
     map_selection,
     maps_at,
@@ -77,6 +80,7 @@ class MapsPanel(Panel):
         self._note = TextLabel(tone=Tone.MUTED, small=True)
         self._legend = MapLegend(context.theme)
         self._sentence = TextLabel(tone=Tone.HEADING)
+        self._second_sentence = TextLabel()
         self._details = TextLabel(tone=Tone.MUTED, small=True)
         copy = context.actions[inspect_commands.COPY_PYTHON]
         self._copy = push_button(tr("Copy as Python"), copy.trigger, tip=copy.toolTip())
@@ -121,7 +125,8 @@ class MapsPanel(Panel):
         self._moment.show_choice(self._maps.look.moment)
         self._isolines.setChecked(self._maps.look.has_isolines)
         run, baseline = self._session.run, self._session.baseline
-        for part in (self._sentence, self._details, self._legend, self._note):
+        sentences = (self._sentence, self._second_sentence, self._details)
+        for part in (*sentences, self._legend, self._note):
             part.setVisible(run is not None)
         if run is None:
             return
@@ -132,12 +137,24 @@ class MapsPanel(Panel):
         self._legend.show_entries(legend_of(run.scene, maps, words, selection))
         reading = shown_relation(run.scene, maps, words)
         self._sentence.show_text(reading.sentence if reading else "")
+        self._second_sentence.show_text(self._of_baseline(run, baseline, selection))
         self._details.setText("\n".join(reading.details) if reading else tr(PIN_TWO))
+
+    def _of_baseline(self, run: OpenRun, second: OpenRun | None, selection: MapSelection) -> str:
+        """Return the sentence on the baseline's maps; empty without a baseline or its maps."""
+        if second is None:
+            return ""
+        maps = maps_at(second, self._session.step, selection)
+        reading = shown_relation(second.scene, maps, shown_words(second.scene, selection))
+        if reading is None or reading.pos is None:
+            return ""
+        return baseline_in_words(run, second, reading.sentence)
 
     def _lay_out(self) -> None:
         label = TextLabel(tr("Opacity"), wraps=False)
         column(
             self._sentence,
+            self._second_sentence,
             self._details,
             space(0.5),
             self._note,

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from spatialstudio.application.inspect.step_numbers import (
+    baseline_in_words,
     due_steps,
     goal_of,
     mean_pos,
@@ -114,6 +115,16 @@ def test_the_first_of_two_seeds_is_named_by_its_seed(run, request_):
     assert name_first(run, other) == f"Seed {request_.sampling.seed}"
     assert name_second(run, other) == "Seed 4244055911"
     assert name_first(run, run) == name_first(run)
+
+
+def test_a_sentence_on_a_second_run_is_of_its_baseline_only(run, request_):
+    baseline = replace(run, request=unguided(request_, request_.id))
+    said = "Attention PoS 1 %: the maps contradict it."
+    words = "Baseline: attention PoS 1 %: the maps contradict it."
+    assert baseline_in_words(run, baseline, said) == words
+    assert baseline_in_words(run, baseline, "") == ""
+    other = replace(run, request=with_values(request_, seed=8))
+    assert baseline_in_words(run, other, said) == ""
 
 
 @pytest.mark.parametrize(("passes", "name"), [(0, "Left unguided"), (3, "Guided")])

@@ -28,6 +28,13 @@ def test_the_number_is_said_in_plain_words(qtbot, live):
     qtbot.waitUntil(lambda: any(": the maps " in text for text in said(live)))
 
 
+def test_the_baseline_is_said_after_the_guided_run(qtbot, drawn, studio):
+    panel = drawn.panel(AttentionPanel)
+    qtbot.waitUntil(lambda: any(". Baseline: attention PoS " in text for text in said(panel)))
+    studio.session.set_second_run(None)
+    qtbot.waitUntil(lambda: not any("Baseline: attention" in text for text in said(panel)))
+
+
 def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):
     tile = live.findChildren(MapTile)[1]
     tile.setFocus()

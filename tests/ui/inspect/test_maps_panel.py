@@ -60,6 +60,22 @@ def test_the_relation_in_sight_is_said_in_words(qtbot, panel, studio):
     qtbot.waitUntil(lambda: any(text.startswith("Pin both objects") for text in said(panel)))
 
 
+def test_the_baseline_is_said_after_the_guided_run(qtbot, panel, studio):
+    def of_baseline():
+        return [text for text in said(panel) if text.startswith("Baseline: attention PoS ")]
+
+    qtbot.waitUntil(lambda: len(of_baseline()) == 1)
+    texts = said(panel)
+    own = next(n for n, text in enumerate(texts) if text.startswith("Attention PoS "))
+    assert texts[own + 1 : own + 2] == of_baseline()
+    bare = tuple(
+        replace(step, attention=None, attention_after=None)
+        for step in studio.session.baseline.steps
+    )
+    studio.session.set_second_run(replace(studio.session.baseline, steps=bare))
+    qtbot.waitUntil(lambda: not of_baseline())
+
+
 def test_the_view_of_a_stored_run_is_copied_as_python(qtbot, panel, drawn, studio):
     qtbot.waitUntil(lambda: studio.session.run.path is not None)
     qtbot.keyClick(
