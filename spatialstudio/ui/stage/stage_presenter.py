@@ -46,6 +46,7 @@ WAITING = {
 }
 HIDDEN = "Picture hidden"
 NO_PREVIEW = "The picture appears at the end: this run has no previews"
+MAPS_BEFORE_PREVIEW = "maps before, preview after the updates"
 FOUND = frozenset({Layer.MASKS, Layer.BOXES})
 
 
@@ -104,9 +105,11 @@ def picture_scene(
     reading = shown_relation(run.scene, maps, words) if Layer.MARGINALS in layers else None
     drawn = map_layers(run.scene, maps, words, selection)
     brief = _remark(run, step, at_result=at_result)
+    has_preview = not at_result and picture is not None and Layer.PICTURE in layers
+    read = _read(event, run, selection, drawn, has_preview=has_preview)
     return PictureScene(
         title=title,
-        remark=", ".join(filter(None, (brief, _read(event, run, selection, drawn)))),
+        remark=", ".join(filter(None, (brief, read))),
         brief_remark=brief,
         picture=picture if Layer.PICTURE in layers else None,
         waiting=tr(_absent_in_words(run) if picture is None else HIDDEN),
@@ -150,12 +153,23 @@ def _remark(run: OpenRun, step: int, *, at_result: bool) -> str:
 
 
 def _read(
-    event: StepEvent | None, run: OpenRun, selection: MapSelection, drawn: tuple[MapLayer, ...]
+    event: StepEvent | None,
+    run: OpenRun,
+    selection: MapSelection,
+    drawn: tuple[MapLayer, ...],
+    *,
+    has_preview: bool,
 ) -> str:
-    """Return a note on when within a guided step the drawn maps were read."""
+    """Return a note on when within a guided step the drawn maps were read.
+
+    A preview is the step's prediction after the latent updates, whenever the maps were read.
+    """
     if event is None or not event.is_guided or not drawn:
         return ""
-    return tr(shown_moment(run, selection).value)
+    moment = shown_moment(run, selection)
+    if has_preview and moment is Moment.BEFORE:
+        return tr(MAPS_BEFORE_PREVIEW)
+    return tr(moment.value)
 
 
 def _maps_read(run: OpenRun, step: int, wanted: Moment) -> Mapping[MentionId, FloatMap]:

@@ -4,8 +4,10 @@ import pytest
 
 from spatialstudio.application.run.choose_settings import new_request
 from spatialstudio.application.session import OpenRun, RunState
+from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.scene import MentionId
 from spatialstudio.domain.verdict import AbstentionReason, Outcome
+from spatialstudio.ui.framework.map_view import MapLook
 from spatialstudio.ui.stage.map_presenter import MapSelection
 from spatialstudio.ui.stage.stage_presenter import (
     picture_scene,
@@ -55,6 +57,14 @@ def test_a_live_run_shows_its_preview_under_both_maps(live):
     assert shown.picture is live.steps[0].preview
     assert [layer.hue for layer in shown.maps] == [0, 1]
     assert shown.remark == f"step 1 of {STEPS}, after the step's updates"
+
+
+def test_maps_before_the_updates_are_told_from_the_preview_after_them(live):
+    before = MapSelection(look=MapLook(moment=Moment.BEFORE))
+    shown = picture_scene(live, 0, before, ALL, "Guided")
+    assert shown.remark == f"step 1 of {STEPS}, maps before, preview after the updates"
+    alone = picture_scene(live, 0, before, ALL - {Layer.PICTURE}, "Guided")
+    assert alone.remark == f"step 1 of {STEPS}, before the step's updates"
 
 
 def test_a_picture_that_was_right_by_itself_says_so(done, live):
