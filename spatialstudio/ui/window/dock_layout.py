@@ -268,9 +268,14 @@ class DockLayout:
             front = self._front_of(plan)
             down = front.area is BOTTOM
             way = Qt.Orientation.Vertical if down else Qt.Orientation.Horizontal
-            size = em(plan.size_em) if front.is_across else self._fitting(front.size_em, way)
+            size = em(plan.size_em) if front.is_across else self._fitting(self._asked(front), way)
             self._window.resizeDocks([self._docks[plan.id]], [size], way)
         self._share_breadth()
+
+    def _asked(self, front: DockPlan) -> float:
+        """Return the largest planned size of the docks that share a tab bar by their plans."""
+        tabs = (each for each in self._plans if each.tab_of == front.id and self._is_wanted(each))
+        return max((front.size_em, *(each.size_em for each in tabs)))
 
     def take_window(self) -> None:
         """Arrange docks for the window's initial size, except where the user arranged them."""

@@ -21,7 +21,13 @@ from spatialstudio.ui.inspect.layer_presenter import (
 from spatialstudio.ui.inspect.layer_steps_panel import NONE_CAPTURED, LayerStepsPanel
 from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
 from spatialstudio.ui.inspect.time_panel import TimePanel
-from spatialstudio.ui.inspect.widgets.layer_heat_map import LayerHeatMap
+from spatialstudio.ui.inspect.widgets.layer_heat_map import (
+    LOWEST_ROW,
+    MOST_LOWEST_ROWS,
+    HeatContents,
+    LayerHeatMap,
+)
+from spatialstudio.ui.window.dock_layout import HIGHEST_SHARE
 from tests.ui.inspect.test_blocks_panel import (
     GUIDING,
     OTHER,
@@ -102,6 +108,27 @@ def click(qtbot, panel, layer, step, modifier=Qt.KeyboardModifier.NoModifier):
     view = heat(panel)
     at = view._heat.position_of(step, layer + 0.5).toPoint() + view.surface.pos()
     qtbot.mouseClick(view, LEFT, modifier, QPoint(at))
+
+
+def contents_of(count):
+    names = tuple(f"layer {number}" for number in range(count))
+    return HeatContents(layers=names, blocks=names, values=np.zeros((count, STEPS)))
+
+
+def test_ten_layers_have_rows_that_can_be_told_apart_in_the_dock(qtbot, window, panel):
+    window.resize(1590, 960)
+    heat(panel).show_contents(contents_of(10), 0)
+    qtbot.waitUntil(lambda: heat(panel).areas[1].height() >= 10 * LOWEST_ROW)
+    dock = window.findChild(QDockWidget, "layer_steps")
+    assert dock.height() <= HIGHEST_SHARE * window.height()
+
+
+def test_many_layers_do_not_make_the_heat_map_higher_without_bound(panel):
+    least = []
+    for count in (2, 10, MOST_LOWEST_ROWS, 60):
+        heat(panel).show_contents(contents_of(count), 0)
+        least.append(heat(panel).minimumSizeHint().height())
+    assert least[0] < least[1] < least[2] == least[3]
 
 
 def test_pos_of_each_layer_and_step_is_shown(panel):

@@ -39,6 +39,11 @@ from spatialstudio.ui.widgets.texts import tr
 LABELS_EM, SCALE_EM, BAR_EM, MARK_EM = 13.0, 4.2, 0.7, 0.7
 TOP_EM, GAP_EM, CLOCK_EM, TEXT_EM = 0.6, 0.7, 1.2, 1.0
 CURVE_SHARE = 0.28
+LOWEST_CURVE_EM, LOWEST_MAP_EM = 1.6, 5.5
+LOWEST_ROW, MOST_LOWEST_ROWS = 10, 16
+"""Minimum height of a layer's row, pixels, and the number of rows for which it is reserved."""
+FRAME = 2
+"""Height of the upper and lower edges around the surface, pixels."""
 FEWEST_IN_VIEW = 3.0
 DASHES = Qt.PenStyle.DashLine
 ABOVE_PLOT = 20
@@ -145,10 +150,11 @@ class LayerHeatMap(Plot):
         self.refresh()
 
     def sizeHint(self) -> QSize:
-        return QSize(em(30), em(5.5))
+        return QSize(em(30), self._least_height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(em(20), em(5.5))
+        """Return a size at which the rows of a usual number of layers can be told apart."""
+        return QSize(em(20), self._least_height())
 
     @property
     def contents_shown(self) -> HeatContents:
@@ -176,6 +182,8 @@ class LayerHeatMap(Plot):
             self.range = PlotRange(low=-0.5, high=last, least=FEWEST_IN_VIEW)
         self._course.low, self._course.high = contents.low, contents.high
         self._heat.low = max(len(contents.layers), 1)
+        if len(contents.layers) != len(before.layers):
+            self.updateGeometry()
         self.refresh()
 
     def show_step(self, step: int) -> None:
@@ -214,7 +222,9 @@ class LayerHeatMap(Plot):
         bottom = max(room.bottom() - em(CLOCK_EM), em(TOP_EM) + 2.0)
         inside = QRectF(left, em(TOP_EM), right - left, bottom - em(TOP_EM))
         course, heat = QRectF(inside), QRectF(inside)
-        course.setHeight(max(CURVE_SHARE * inside.height(), 1.0))
+        spare = inside.height() - em(GAP_EM) - self._least_rows()
+        least = min(em(LOWEST_CURVE_EM), CURVE_SHARE * inside.height())
+        course.setHeight(max(min(CURVE_SHARE * inside.height(), spare), least, 1.0))
         heat.setTop(min(course.bottom() + em(GAP_EM), inside.bottom() - 1))
         self._course.place(course)
         self._heat.place(heat)
@@ -351,6 +361,14 @@ class LayerHeatMap(Plot):
             super().point(position)
         else:
             QToolTip.hideText()
+
+    def _least_rows(self) -> int:
+        """Return the minimum height of all rows together, pixels."""
+        return LOWEST_ROW * min(len(self._contents.layers), MOST_LOWEST_ROWS)
+
+    def _least_height(self) -> int:
+        around = em(TOP_EM) + em(LOWEST_CURVE_EM) + em(GAP_EM) + em(CLOCK_EM) + FRAME
+        return max(em(LOWEST_MAP_EM), around + self._least_rows())
 
     def _pick_step(self, step: int) -> None:
         if self._contents.step_count and step != self._step:
