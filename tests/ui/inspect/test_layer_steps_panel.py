@@ -117,8 +117,12 @@ def contents_of(count):
 
 def test_ten_layers_have_rows_that_can_be_told_apart_in_the_dock(qtbot, window, panel):
     window.resize(1590, 960)
-    heat(panel).show_contents(contents_of(10), 0)
-    qtbot.waitUntil(lambda: heat(panel).areas[1].height() >= 10 * LOWEST_ROW)
+
+    def rows_height():
+        heat(panel).show_contents(contents_of(10), 0)  # the panel may still redraw its run
+        return heat(panel).areas[1].height()
+
+    qtbot.waitUntil(lambda: rows_height() >= 10 * LOWEST_ROW)
     dock = window.findChild(QDockWidget, "layer_steps")
     assert dock.height() <= HIGHEST_SHARE * window.height()
 
