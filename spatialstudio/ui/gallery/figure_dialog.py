@@ -52,6 +52,10 @@ LOST_ALL = "Not all runs have the chosen layers: the usual maps are shown."
 LOST_SOME = "Chosen layers that not all runs have are left out."
 
 
+LINE_BREAK = "\u200b"
+"""Zero-width space, at which a name without spaces is wrapped."""
+
+
 class CheckList(QListWidget):
     """A list of choices with check boxes. Emits ``edited`` when the user changes it.
 
@@ -66,7 +70,8 @@ class CheckList(QListWidget):
         super().__init__()
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of layers differ at both ends
+        self.setWordWrap(True)  # names of layers differ at both ends and in the middle
+        self.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         if can_move:
             self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
@@ -90,7 +95,8 @@ class CheckList(QListWidget):
         with QSignalBlocker(self):
             self.clear()
             for value, name in names.items():
-                item = QListWidgetItem(name)
+                item = QListWidgetItem(name.replace(".", f".{LINE_BREAK}"))
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, name)
                 item.setData(VALUE, value)
                 item.setToolTip(plain_tip(name))
                 item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
@@ -100,7 +106,7 @@ class CheckList(QListWidget):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """Return the height of the rows, up to ``ROWS_SHOWN``."""
+        """Return the height of rows of one line, up to ``ROWS_SHOWN``."""
         rows = min(max(self.count(), 1), ROWS_SHOWN)
         height = max(self.sizeHintForRow(0), em(1.6))
         return QSize(em(12), rows * height + 2 * self.frameWidth() + em(0.4))

@@ -275,3 +275,16 @@ def test_steps_are_separated_by_commas_or_spaces(text, steps):
 def test_other_texts_are_no_steps(text):
     with pytest.raises(SettingsError):
         steps_of(text)
+
+
+def test_long_names_of_layers_are_wrapped_and_kept_whole(qtbot):
+    name = "down_blocks.0.attentions.0.transformer_blocks.0.attn1"
+    layers = CheckList("Layers")
+    qtbot.addWidget(layers)
+    layers.resize(layers.fontMetrics().horizontalAdvance(name) * 2 // 3, 200)
+    layers.show_choices({name: name, "mid": "mid"}, [name])
+    layers.show()
+    long, short = (layers.visualItemRect(layers.item(row)).height() for row in range(2))
+    assert long > 1.5 * short
+    assert layers.checked == (name,)
+    assert layers.item(0).data(Qt.ItemDataRole.AccessibleTextRole) == name
