@@ -45,8 +45,6 @@ CONTRADICTED = (
     "Decided in no layer: PoS ends below {sure} in all {count}, at {doubtful} or less in {some}."
 )
 DECIDED_AT_ONCE = "Decided in all {count} layers at step {step}: PoS stays at {sure} or more."
-MOST_NAMED = 3
-"""Layers that a sentence names."""
 
 
 def measure_choices() -> dict[object, tuple[str, str]]:
@@ -160,7 +158,7 @@ def settled_in_words(table: LayerTable, run: OpenRun, column: Column, head: int 
     said = tr(DECIDED_AT_ONCE if is_same else DECIDED_IN_SOME).format(
         some=len(known),
         count=len(found),
-        first=_some_named(first),
+        first=_first_named(first),
         step=table.steps[earliest] + 1,
         sure=SURE_POS,
     )
@@ -182,11 +180,10 @@ def _opposed(pos: Values) -> int:
     return int((known[:, -1] <= DOUBTFUL_POS).sum()) if known.size else 0
 
 
-def _some_named(layers: Sequence[str]) -> str:
-    """Return the first names, and the number of the others."""
-    named = ", ".join(layers[:MOST_NAMED])
-    others = len(layers) - MOST_NAMED
-    return tr("{named} and {count} more").format(named=named, count=others) if others > 0 else named
+def _first_named(layers: Sequence[str]) -> str:
+    """Return the first name, which may be long, and the number of the others."""
+    first, *others = layers
+    return tr("{name} and {count} more").format(name=first, count=len(others)) if others else first
 
 
 def cell_in_words(contents: HeatContents, layer: int, step: int) -> str:

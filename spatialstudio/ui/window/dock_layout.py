@@ -139,10 +139,19 @@ class DockLayout:
             self.put_up(workspace, self._density)
 
     def bring_up(self, plan: DockPlan) -> QWidget:
-        """Show a dock of the visible workspace in front of others; return its content."""
+        """Show a dock of the visible workspace in front of others; return its content.
+
+        A hidden dock at the bottom gets its planned height, or that of the docks that it joins.
+        """
         dock = self.make(plan)
+        was_hidden = dock.isHidden()
         dock.show()
         dock.raise_()
+        if was_hidden and plan.area is BOTTOM and not plan.is_across:
+            way = Qt.Orientation.Vertical
+            tabs = (each for each in self._window.tabifiedDockWidgets(dock) if each.isVisible())
+            height = max((self._fitting(plan.size_em, way), *(each.height() for each in tabs)))
+            self._window.resizeDocks([dock], [height], way)
         return dock.widget()
 
     def hide_all(self, hidden: bool) -> None:

@@ -162,7 +162,7 @@ def test_the_sentence_says_where_the_relation_is_decided(panel):
         (
             [[0.8, 0.9, 0.8], [0.8, 0.9, 0.9], [0.2, 0.1, 0.3], [0.8, 0.7, 0.9]],
             "Decided in 3 of 4 layers, where PoS stays at 0.75 or more; first, from step 1, in "
-            f"{GUIDING}, {OTHER}. Of the layers that guidance reads: 1 of 1.",
+            f"{GUIDING} and 1 more. Of the layers that guidance reads: 1 of 1.",
         ),
         (
             [[0.2, 0.9, 0.8], [0.8, 0.4, 0.9], [0.2, 0.1, 0.3], [0.9, 0.9, 0.7]],
@@ -189,7 +189,7 @@ def test_layers_that_decide_together_are_counted(courses, sentence):
     assert settled_in_words(table, run_of(()), POS, None).startswith(sentence)
 
 
-def test_at_most_three_layers_are_named():
+def test_one_of_the_first_layers_is_named():
     table = LayerTable(
         request_id=RequestId("one"),
         layers=tuple("abcdef"),
@@ -198,7 +198,7 @@ def test_at_most_three_layers_are_named():
         values=np.array([0.9, 0.9, 0.9, 0.9, 0.9, 0.1])[None, :, None, None],
         moment=None,
     )
-    assert "in a, b, c and 2 more." in settled_in_words(table, run_of(()), POS, None)
+    assert "in a and 4 more." in settled_in_words(table, run_of(()), POS, None)
 
 
 def test_a_click_picks_step_and_layer(qtbot, panel, studio, window):

@@ -1,9 +1,11 @@
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QTabBar
 
 from spatialstudio.ui.framework.window_settings import Density
 from spatialstudio.ui.framework.workspace import BOTTOM
+from spatialstudio.ui.inspect.workspace import LAYER_STEPS, TIME
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.window.workspaces import WORKSPACES
+from spatialstudio.ui.window.workspaces import INSPECT, WORKSPACES
 
 VERDICT = "verdict"
 
@@ -119,6 +121,18 @@ def test_a_dock_behind_another_is_hidden_until_it_is_raised(qtbot, window):
     graph.raise_()
     qtbot.waitUntil(graph.widget().isVisible)
     assert not verdict.widget().isVisible()
+
+
+def test_a_dock_that_the_simple_window_hides_is_shown_at_its_planned_height(qtbot, window):
+    window.resize(1600, 960)
+    window.use_density(Density.SIMPLE)
+    window.use_workspace(INSPECT)
+    time = window.findChild(QDockWidget, TIME.id)
+    window.resizeDocks([time], [em(12)], Qt.Orientation.Vertical)
+    qtbot.waitUntil(lambda: 0 < time.height() < em(LAYER_STEPS.size_em))
+    window.show_dock(LAYER_STEPS)
+    dock = window.findChild(QDockWidget, LAYER_STEPS.id)
+    qtbot.waitUntil(lambda: dock.height() >= em(LAYER_STEPS.size_em))
 
 
 def test_no_tabs_are_left_of_docks_that_were_taken_down(qtbot, window):
