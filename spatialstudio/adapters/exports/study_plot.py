@@ -11,7 +11,7 @@ from spatialstudio.adapters.exports.figure_parts import (
     captioned,
     made_with,
 )
-from spatialstudio.adapters.exports.lettering import elided, width_of
+from spatialstudio.adapters.exports.lettering import width_of
 from spatialstudio.adapters.exports.paper_figure import ticks_up_to
 from spatialstudio.domain.drawing import Anchor, Drawing, Item, Line, Text, box
 from spatialstudio.domain.errors import ExportError
@@ -158,22 +158,41 @@ def _place(made: Study, place: int) -> float:
 def _group_names(made: Study, look: ExportLook, y: float) -> Iterator[Item]:
     """Yield the names of the groups and of their settings.
 
-    Numbers that are too long for their room are left out at equal distances, texts are shortened.
+    Of numbers that are too long for their room, some at equal distances are shown; other names that
+    are too long are numbered, and listed in the caption.
     """
     muted, room = look.palette.colours["muted"], PLOT_WIDTH / len(made.groups)
-    names = [
+    names, stride = _names(made), 1
+    words = ", ".join(map(setting_label, made.by))
+    if _are_numbered(made):
+        names, words = [str(place) for place in range(1, len(names) + 1)], "Group"
+    elif _are_too_long(made):
+        stride = ceil((max(width_of(name, SMALL) for name in names) + NAME_GAP) / room)
+    for place, name in list(enumerate(names))[::stride]:
+        at = (_place(made, place), y)
+        yield Text(at=at, text=name, colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
+    at = (MARGIN + SIDE + PLOT_WIDTH, y + LINE_HEIGHT)
+    yield Text(at=at, text=words, colour=look.palette.colours["text"], anchor=Anchor.END)
+
+
+def _names(made: Study) -> list[str]:
+    """Return the values of the groups' settings."""
+    return [
         ", ".join(setting_text(group.settings[each]) for each in made.by) for group in made.groups
     ]
-    needed = max(width_of(name, SMALL) for name in names) + NAME_GAP
+
+
+def _are_too_long(made: Study) -> bool:
+    """Return True if the groups' names do not fit beside each other."""
+    needed = max(width_of(name, SMALL) for name in _names(made)) + NAME_GAP
+    return needed > PLOT_WIDTH / len(made.groups)
+
+
+def _are_numbered(made: Study) -> bool:
+    """Return True if the caption lists the groups' names, as they are too long for the axis."""
     values = [value for group in made.groups for value in group.settings.values()]
     are_numbers = len(made.by) == 1 and all(isinstance(value, int | float) for value in values)
-    stride = ceil(needed / room) if are_numbers else 1
-    for place, name in list(enumerate(names))[::stride]:
-        text, at = elided(name, stride * room - NAME_GAP, SMALL), (_place(made, place), y)
-        yield Text(at=at, text=text, colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
-    at = (MARGIN + SIDE + PLOT_WIDTH, y + LINE_HEIGHT)
-    words = ", ".join(map(setting_label, made.by))
-    yield Text(at=at, text=words, colour=look.palette.colours["text"], anchor=Anchor.END)
+    return not are_numbers and _are_too_long(made)
 
 
 def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> tuple[str, ...]:
@@ -185,9 +204,16 @@ def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> t
     counts = ", ".join(str(group.runs) for group in made.groups)
     return (
         f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
+        *((_list_of_groups(made),) if _are_numbered(made) else ()),
         *made.figure_notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )
+
+
+def _list_of_groups(made: Study) -> str:
+    by = ", ".join(_in_sentence(setting_label(name)) for name in made.by)
+    names = "; ".join(f"{place}: {name}" for place, name in enumerate(_names(made), 1))
+    return f"Groups by {by}: {names}."
 
 
 def _in_sentence(label: str) -> str:

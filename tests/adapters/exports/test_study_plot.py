@@ -156,6 +156,27 @@ def test_names_of_many_groups_do_not_overlap(runs, exports):
         assert right.at[0] - left.at[0] > needed
 
 
+def test_long_names_of_groups_are_numbered_and_listed_in_the_caption(runs, exports):
+    def of(run, text):
+        scene = run.record.request.scene
+        scene = replace(scene, prompt=replace(scene.prompt, text=text))
+        request = replace(run.record.request, scene=scene)
+        return replace(run, record=replace(run.record, request=request))
+
+    prompts = ("a small dog to the left of a large red car", "a black cat below an old table")
+    choice = StudyChoice(numbers={"pos": "PoS"}, by=("steps", "prompt"))
+    shown = texts(
+        study_plot(
+            [of(run, prompt) for prompt in prompts for run in runs],
+            replace(exports.look(), study=choice),
+        )
+    )
+    assert {"1", "2", "3", "4", "Group"} <= set(shown)
+    caption = " ".join(shown)
+    assert f"Groups by steps, prompt: 1: 10, {prompts[1]}; 2: 10, {prompts[0]}; 3: 20" in caption
+    assert "…" not in caption
+
+
 def test_a_reproduction_repeats_its_run_and_another_import_does_not(runs):
     record = runs[0].record
     again = replace(record.request, id="other", parent_run_id=record.id)
