@@ -176,8 +176,10 @@ class WordBar(Panel):
         room = self.width() - self._choices.sizeHint().width() - em()
         is_narrow = self._is_lower_in_lines(room) if self._is_low else room < em(WORDS_EM)
         way = QBoxLayout.Direction.BottomToTop if is_narrow else QBoxLayout.Direction.LeftToRight
-        self._row.setDirection(way)
-        self._row.setSpacing(em(0.2) if is_narrow else em(1))
+        gap = em(0.2) if is_narrow else em(1)
+        if (way, gap) != (self._row.direction(), self._row.spacing()):  # else a layout at each step
+            self._row.setDirection(way)
+            self._row.setSpacing(gap)
 
     def _is_lower_in_lines(self, room: int) -> bool:
         """Return True if words above the choices take less height than next to them."""
