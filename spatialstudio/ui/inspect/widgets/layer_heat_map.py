@@ -132,6 +132,7 @@ class LayerHeatMap(Plot):
         self._contents = HeatContents()
         self._step = self._layer = 0
         self._pointed: int | None = None
+        self._labels: list[tuple[int, str]] | None = None
         self._course = self.add_row(0.0, 1.0)
         self._heat = self.add_row(1.0, 0.0)  # the first layer is on top
         self._image = pg.ImageItem(axisOrder="row-major")
@@ -143,8 +144,8 @@ class LayerHeatMap(Plot):
         self._clock.setCacheMode(CACHED)
         self._clock.linkToView(self._heat.box)
         self._clock_name = QGraphicsSimpleTextItem(tr("step"))
-        self._frame = HeatFrame(self)
-        for item in (self._clock, self._clock_name, self._frame):
+        self._frame, self._cell = HeatFrame(self), HeatCell(self)
+        for item in (self._clock, self._clock_name, self._frame, self._cell):
             self.surface.scene().addItem(item)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.refresh()
@@ -212,8 +213,11 @@ class LayerHeatMap(Plot):
         super().show_range(view)
         room = int(self._heat.area.width() / em(TICK_EM))
         ticks = step_ticks(view, self._contents.step_count, min(max(room, 1), MOST_TICKS))
-        self._clock.setTicks([[(step, str(step + 1)) for step in ticks]])
-        self._frame.update()
+        labels = [(step, str(step + 1)) for step in ticks]
+        if labels != self._labels:  # else pyqtgraph draws the axis again at each step
+            self._labels = labels
+            self._clock.setTicks([labels])
+        self._cell.update()
 
     def lay_out(self, room: QRectF) -> None:
         """Place the curves above the heat map, the layers' blocks left, the scale right of it."""
@@ -235,6 +239,7 @@ class LayerHeatMap(Plot):
         at = QPointF(left - em(MARK_EM), clock.center().y())
         place_text(self._clock_name, at, (1, 0.5))
         self._frame.fit(room)
+        self._cell.fit(room)
 
     def dress(self) -> None:
         """Colour the cells and curves."""
@@ -258,6 +263,7 @@ class LayerHeatMap(Plot):
             item.setVisible(len(points) > 0)
             if curve is not None and len(points):
                 item.setData(points[:, 0], points[:, 1], pen=self.pen_of(curve))
+        self._frame.update()
         self._show_place()
 
     def pen_of(self, curve: HeatCurve) -> QPen:
@@ -397,16 +403,16 @@ class LayerHeatMap(Plot):
         return np.dstack([cells, np.where(is_known, 255, 0).astype(np.uint8)])
 
     def _show_place(self) -> None:
-        self._frame.update()
+        self._cell.update()
         self.describe(self.text_at(self._step))
         self.paint_soon()
 
 
-class HeatFrame(QGraphicsItem):
-    """The blocks' names, the marks of layers, the current cell, and the scale of a heat map.
+class HeatItem(QGraphicsItem):
+    """Something that is painted over a heat map.
 
     Args:
-        heat_map: What it surrounds.
+        heat_map: The heat map.
     """
 
     def __init__(self, heat_map: LayerHeatMap) -> None:
@@ -423,13 +429,50 @@ class HeatFrame(QGraphicsItem):
     def boundingRect(self) -> QRectF:
         return self._room
 
+    def _colour(self, role: str) -> QColor:
+        return self._map.theme.colour(role)
+
+
+class HeatCell(HeatItem):
+    """The current cell and its column, with a line through the curves."""
+
     def paint(
         self,
         painter: QPainter,
         option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
         widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
     ) -> None:
-        """Paint labels, marks, cell and scale."""
+        """Paint line, column and cell; nothing if the cell is out of view."""
+        if (cell := self._map.cell()).isNull():
+            return
+        course, heat = self._map.areas
+        middle = cell.center().x()
+        painter.setPen(QPen(self._colour("accent"), 2))
+        painter.drawLine(QPointF(middle, course.top()), QPointF(middle, course.bottom()))
+        column = QRectF(cell.left(), heat.top(), cell.width(), heat.height())
+        painter.drawRect(column.intersected(heat))
+        painter.setPen(QPen(self._colour("text"), 2))
+        painter.drawRect(cell.intersected(heat))
+
+
+class HeatFrame(HeatItem):
+    """The blocks' names, the marks of layers, and the scale; painted again only when they change.
+
+    Args:
+        heat_map: What it surrounds.
+    """
+
+    def __init__(self, heat_map: LayerHeatMap) -> None:
+        super().__init__(heat_map)
+        self.setCacheMode(CACHED)
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
+        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
+    ) -> None:
+        """Paint labels, marks and scale."""
         contents = self._map.contents_shown
         if not contents.layers:
             return
@@ -441,11 +484,7 @@ class HeatFrame(QGraphicsItem):
         self._paint_levels(painter, course)
         self._paint_blocks(painter, heat)
         self._paint_marks(painter, heat)
-        self._paint_cell(painter, course, heat)
         self._paint_scale(painter, heat)
-
-    def _colour(self, role: str) -> QColor:
-        return self._map.theme.colour(role)
 
     def _paint_blocks(self, painter: QPainter, heat: QRectF) -> None:
         contents, metrics = self._map.contents_shown, QFontMetricsF(painter.font())
@@ -483,17 +522,6 @@ class HeatFrame(QGraphicsItem):
         for top, bottom in self._map.rows_of(contents.chosen):
             painter.drawRect(QRectF(heat.right() + 1, top, em(MARK_EM / 3), bottom - top))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-
-    def _paint_cell(self, painter: QPainter, course: QRectF, heat: QRectF) -> None:
-        if (cell := self._map.cell()).isNull():
-            return
-        middle = cell.center().x()
-        painter.setPen(QPen(self._colour("accent"), 2))
-        painter.drawLine(QPointF(middle, course.top()), QPointF(middle, course.bottom()))
-        column = QRectF(cell.left(), heat.top(), cell.width(), heat.height())
-        painter.drawRect(column.intersected(heat))
-        painter.setPen(QPen(self._colour("text"), 2))
-        painter.drawRect(cell.intersected(heat))
 
     def _paint_levels(self, painter: QPainter, course: QRectF) -> None:
         """Number the axis of the curves."""
