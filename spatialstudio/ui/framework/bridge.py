@@ -26,7 +26,7 @@ FRAME_MS = 33
 """Redrawing faster than 30 times a second is not visible and slows the engine."""
 TURN_MS = 1
 """Drawing beyond this budget waits for the next turn of the event loop, after input."""
-HAND_FRAME_MS = 12
+HAND_FRAME_MS = 8
 """Shorter interval while scrubbing, so that playback at 60 steps a second shows every step."""
 
 
