@@ -13,7 +13,6 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.gallery.figures import FigurePreview, Figures, latex_figure
 from spatialstudio.application.gallery.library import is_guided
 from spatialstudio.application.inspect.captured_layers import ordinary
-from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.derived_requests import has_baseline
 from spatialstudio.domain.errors import ErrorReport, SettingsError, StudioError
 from spatialstudio.domain.export import FIGURE, ExportLook
@@ -23,15 +22,13 @@ from spatialstudio.domain.library import LibraryEntry
 from spatialstudio.ui.framework.file_reading import Subject
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.gallery import commands
-from spatialstudio.ui.gallery.export_dialog import ExportChoice
 from spatialstudio.ui.gallery.figure_dialog import FigureDialog
-from spatialstudio.ui.gallery.run_exporting import RunExporting
+from spatialstudio.ui.gallery.run_exporting import LIGHT, RunExporting
 from spatialstudio.ui.widgets.texts import tr
 
 MOST_OFFERED = 24
 """Largest number of runs on offer beside the chosen ones."""
 MOST_SEARCHED = 2000
-THEME = "light"
 NAME = "figure"
 JSON = "*.json"
 ALL_HEADS = "The maps are means over all heads, not the head chosen in Inspect."
@@ -80,7 +77,7 @@ class FigureComposing(QObject):
                 tr("No run for a figure."), tr("Generate a picture, or select runs in the gallery.")
             )
             return
-        self._look = self._context.studio.exports.look(THEME)
+        self._look = self._context.studio.exports.look(LIGHT)
         self._has_head = self._is_open(targets) and self._context.maps.choice.head is not None
         runs, checked = self._runs(targets)
         dialog = FigureDialog(runs, checked, self._figures.fonts, self._window)
@@ -237,15 +234,7 @@ class FigureComposing(QObject):
         except SettingsError as error:
             self._dialog.show_problem(f"{error.message} {error.hint}")
             return
-        kind = EXPORT_KINDS[FIGURE]
-        choice = ExportChoice(
-            kind=kind,
-            ending=kind.formats[0],
-            layers=frozenset(),
-            theme=THEME,
-            is_marked=self._context.settings.marks_pictures,
-            template=template,
-        )
+        choice = replace(self._exporting.usual_choice(FIGURE), template=template)
         self._exporting.export(self._dialog.chosen_runs, choice, self._tell)
 
     def _tell(self, message: str) -> None:

@@ -51,7 +51,8 @@ ON_STAGE = {
     Layer.BOXES: ExportLayer.BOXES,
     Layer.MARGINALS: ExportLayer.MARGINALS,
 }
-THEMES = {"light": "Light", "dark": "Dark", "high_contrast": "High contrast"}
+LIGHT = "light"
+THEMES = {LIGHT: "Light", "dark": "Dark", "high_contrast": "High contrast"}
 """Themes of figures: file names and untranslated titles."""
 
 
@@ -185,15 +186,18 @@ class RunExporting(QObject):
 
     def _save(self, kind_id: str) -> None:
         if targets := self._targets_or_news():
-            kind = EXPORT_KINDS[kind_id]
-            choice = ExportChoice(
-                kind=kind,
-                ending=kind.formats[0],
-                layers=frozenset(),
-                theme="light",
-                is_marked=self._context.settings.marks_pictures,
-            )
-            self.export(targets, choice)
+            self.export(targets, self.usual_choice(kind_id))
+
+    def usual_choice(self, kind_id: str) -> ExportChoice:
+        """Return a kind in its first format, in light colours, without layers on pictures."""
+        kind = EXPORT_KINDS[kind_id]
+        return ExportChoice(
+            kind=kind,
+            ending=kind.formats[0],
+            layers=frozenset(),
+            theme=LIGHT,
+            is_marked=self._context.settings.marks_pictures,
+        )
 
     def export(
         self,
@@ -286,7 +290,7 @@ class RunExporting(QObject):
             kind=EXPORT_KINDS[ANNOTATED],
             ending="png",
             layers=frozenset(ON_STAGE[layer] for layer in (layers if is_shown else ON_STAGE)),
-            theme="dark" if self._context.theme.palette.is_dark else "light",
+            theme="dark" if self._context.theme.palette.is_dark else LIGHT,
             is_marked=self._context.settings.marks_pictures,
         )
         target = Path(self._copies.path()) / "copied.png"

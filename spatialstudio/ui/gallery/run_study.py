@@ -1,6 +1,7 @@
 """Opens the study of the selected runs or of a sweep, and follows its choices."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,12 +29,10 @@ from spatialstudio.application.jobs.background_jobs import (
     BackgroundJobId,
     BackgroundJobProgressed,
 )
-from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.export import STUDY, StudyChoice
 from spatialstudio.domain.interval import decimals_of
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.gallery import commands
-from spatialstudio.ui.gallery.export_dialog import ExportChoice
 from spatialstudio.ui.gallery.run_exporting import RunExporting
 from spatialstudio.ui.gallery.run_marking import GalleryJobs
 from spatialstudio.ui.gallery.widgets.study_contents import StudyContents, StudyPoint
@@ -43,8 +42,6 @@ if TYPE_CHECKING:  # plots are loaded after the first frame
     from spatialstudio.ui.gallery.study_dialog import StudyDialog
 
 FEWEST = 2
-THEME = "light"
-"""Theme of saved plots."""
 
 
 class RunStudy(QObject):
@@ -139,15 +136,9 @@ class RunStudy(QObject):
         if len(self._shown.rows) < FEWEST:
             self._tell(tr("A saved plot needs two groups or more."))
             return
-        number, kind = self._shown.number, EXPORT_KINDS[STUDY]
-        choice = ExportChoice(
-            kind=kind,
-            ending=kind.formats[0],
-            layers=frozenset(),
-            theme=THEME,
-            is_marked=self._context.settings.marks_pictures,
-            study=StudyChoice(numbers={number: tr(title_of(number))}, by=self._shown.by),
-        )
+        number = self._shown.number
+        study = StudyChoice(numbers={number: tr(title_of(number))}, by=self._shown.by)
+        choice = replace(self._exporting.usual_choice(STUDY), study=study)
         self._exporting.export(self._read.paths, choice, self._tell)
 
     def _tell(self, message: str) -> None:
