@@ -86,11 +86,13 @@ def study_plot(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
         items += _panel(made, name, look, top)
         top += PLOT_HEIGHT + PANEL_GAP
     top -= PANEL_GAP
-    items += _group_names(made, look, top + LINE_HEIGHT)
+    names = _names(made)
+    is_listed = _are_too_long(names) and not _are_numbers(made)
+    items += _group_names(made, names, look, top + LINE_HEIGHT, is_listed=is_listed)
     width = 2 * MARGIN + SIDE + PLOT_WIDTH
-    return captioned(
-        runs[0], look, items, width, top + 3 * LINE_HEIGHT, _caption(made, runs, look.study)
-    )
+    listed = (_list_of_groups(made, names),) if is_listed else ()
+    caption = _caption(made, runs, look.study, listed)
+    return captioned(runs[0], look, items, width, top + 3 * LINE_HEIGHT, caption)
 
 
 def _shown(made: Study) -> list[str]:
@@ -155,19 +157,17 @@ def _place(made: Study, place: int) -> float:
     return MARGIN + SIDE + PLOT_WIDTH * (place + 0.5) / len(made.groups)
 
 
-def _group_names(made: Study, look: ExportLook, y: float) -> Iterator[Item]:
-    """Yield the names of the groups and of their settings.
+def _group_names(
+    made: Study, names: Sequence[str], look: ExportLook, y: float, *, is_listed: bool
+) -> Iterator[Item]:
+    """Yield the groups' names and those of their settings; numbers if the caption lists the names.
 
-    Of numbers that are too long for their room, some at equal distances are shown; other names that
-    are too long are numbered, and listed in the caption.
+    Of names that are too long for their room, some at equal distances are shown.
     """
-    muted, room = look.palette.colours["muted"], PLOT_WIDTH / len(made.groups)
-    names, stride = _names(made), 1
-    words = ", ".join(map(setting_label, made.by))
-    if _are_numbered(made):
+    muted, words = look.palette.colours["muted"], ", ".join(map(setting_label, made.by))
+    if is_listed:
         names, words = [str(place) for place in range(1, len(names) + 1)], "Group"
-    elif _are_too_long(made):
-        stride = ceil((max(width_of(name, SMALL) for name in names) + NAME_GAP) / room)
+    stride = ceil(_width_needed(names) * len(names) / PLOT_WIDTH)
     for place, name in list(enumerate(names))[::stride]:
         at = (_place(made, place), y)
         yield Text(at=at, text=name, colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
@@ -182,21 +182,33 @@ def _names(made: Study) -> list[str]:
     ]
 
 
-def _are_too_long(made: Study) -> bool:
+def _width_needed(names: Sequence[str]) -> float:
+    """Return the width of the longest name with the gap to the next one."""
+    return max(width_of(name, SMALL) for name in names) + NAME_GAP
+
+
+def _are_too_long(names: Sequence[str]) -> bool:
     """Return True if the groups' names do not fit beside each other."""
-    needed = max(width_of(name, SMALL) for name in _names(made)) + NAME_GAP
-    return needed > PLOT_WIDTH / len(made.groups)
+    return _width_needed(names) > PLOT_WIDTH / len(names)
 
 
-def _are_numbered(made: Study) -> bool:
-    """Return True if the caption lists the groups' names, as they are too long for the axis."""
+def _are_numbers(made: Study) -> bool:
+    """Return True if the groups differ in one setting, a number."""
     values = [value for group in made.groups for value in group.settings.values()]
-    are_numbers = len(made.by) == 1 and all(isinstance(value, int | float) for value in values)
-    return not are_numbers and _are_too_long(made)
+    return len(made.by) == 1 and all(isinstance(value, int | float) for value in values)
 
 
-def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> tuple[str, ...]:
-    """Return how many runs were averaged over what, and how the intervals are computed."""
+def _caption(
+    made: Study, runs: Sequence[ExportedRun], choice: StudyChoice, listed: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return how many runs were averaged over what, and how the intervals are computed.
+
+    Args:
+        made: The study.
+        runs: The runs.
+        choice: The titles of the numbers.
+        listed: The list of the groups, if the axis numbers them.
+    """
     others = [name for name in made.varied if name not in made.by]
     over = ", ".join(_in_sentence(setting_label(name)) for name in others) or "nothing"
     methods = made.methods({name: _title(name, choice) for name in _shown(made)})
@@ -204,15 +216,15 @@ def _caption(made: Study, runs: Sequence[ExportedRun], choice: StudyChoice) -> t
     counts = ", ".join(str(group.runs) for group in made.groups)
     return (
         f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
-        *((_list_of_groups(made),) if _are_numbered(made) else ()),
+        *listed,
         *made.figure_notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )
 
 
-def _list_of_groups(made: Study) -> str:
+def _list_of_groups(made: Study, groups: Sequence[str]) -> str:
     by = ", ".join(_in_sentence(setting_label(name)) for name in made.by)
-    names = "; ".join(f"{place}: {name}" for place, name in enumerate(_names(made), 1))
+    names = "; ".join(f"{place}: {name}" for place, name in enumerate(groups, 1))
     return f"Groups by {by}: {names}."
 
 

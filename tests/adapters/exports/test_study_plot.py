@@ -37,6 +37,13 @@ def runs(exports):
     return [at(steps, seed) for steps in (10, 20) for seed in (1, 2)]
 
 
+def with_prompt(run, text):
+    scene = run.record.request.scene
+    scene = replace(scene, prompt=replace(scene.prompt, text=text))
+    request = replace(run.record.request, scene=scene)
+    return replace(run, record=replace(run.record, request=request))
+
+
 def texts(drawing):
     return [item.text for item in drawing.items if isinstance(item, Text)]
 
@@ -52,15 +59,9 @@ def test_each_group_has_a_name_and_each_number_a_panel(runs, exports):
 
 
 def test_the_caption_notes_few_prompts_and_names_the_methods(runs, exports):
-    def of(run, text):
-        scene = run.record.request.scene
-        scene = replace(scene, prompt=replace(scene.prompt, text=text))
-        request = replace(run.record.request, scene=scene)
-        return replace(run, record=replace(run.record, request=request))
-
     choice = StudyChoice(numbers={"mass": "Mass"}, by=("steps",))
     several = [
-        with_number(of(run, text), place + number)
+        with_number(with_prompt(run, text), place + number)
         for number, run in enumerate(runs)
         for place, text in enumerate(("one", "two") if number < 2 else ("one",))
     ]
@@ -157,17 +158,11 @@ def test_names_of_many_groups_do_not_overlap(runs, exports):
 
 
 def test_long_names_of_groups_are_numbered_and_listed_in_the_caption(runs, exports):
-    def of(run, text):
-        scene = run.record.request.scene
-        scene = replace(scene, prompt=replace(scene.prompt, text=text))
-        request = replace(run.record.request, scene=scene)
-        return replace(run, record=replace(run.record, request=request))
-
     prompts = ("a small dog to the left of a large red car", "a black cat below an old table")
     choice = StudyChoice(numbers={"pos": "PoS"}, by=("steps", "prompt"))
     shown = texts(
         study_plot(
-            [of(run, prompt) for prompt in prompts for run in runs],
+            [with_prompt(run, prompt) for prompt in prompts for run in runs],
             replace(exports.look(), study=choice),
         )
     )
