@@ -151,7 +151,7 @@ def _drawn(
     known: Sequence[Path | None],
     failures: list[ErrorReport],
 ) -> list[Path]:
-    """Return the files of the pictures in order; those that are not known are generated.
+    """Generate the pictures that are not stored yet; return the files of all in order.
 
     Raises:
         Cancelled: The user stopped; it says how many pictures there are.

@@ -90,9 +90,9 @@ def planned_steps(
 ) -> tuple[FixStep, ...]:
     """Return the attempts for a reason, most promising first.
 
-    Measured remedies come first, except those that repaired none of ``ENOUGH_TRIALS`` pictures or
-    more; then those of them with other noise are repeated, each time with another seed. Without
-    any of them, the remedies of the reason are taken with the same noise, then with other noise.
+    Measured remedies come first. A remedy that repaired none of ``ENOUGH_TRIALS`` pictures or more
+    is left out. The remedies with other noise are then repeated, each time with another seed.
+    Without a measured remedy, those of the reason are tried with the same noise, then with other.
 
     Args:
         reason: Why the picture is not right.
