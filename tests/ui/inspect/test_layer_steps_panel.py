@@ -25,6 +25,7 @@ from spatialstudio.ui.inspect.widgets.layer_heat_map import (
     LOWEST_ROW,
     MOST_LOWEST_ROWS,
     HeatContents,
+    HeatFrame,
     LayerHeatMap,
 )
 from spatialstudio.ui.window.dock_layout import HIGHEST_SHARE
@@ -338,6 +339,18 @@ def test_the_largest_difference_is_named(panel):
 
 def test_the_sentence_claims_no_more_height_than_it_has_lines(panel):
     assert panel.minimumSizeHint().height() <= panel.heightForWidth(panel.width())
+
+
+def test_a_step_paints_neither_labels_nor_marks_again(qtbot, panel, studio, monkeypatch):
+    painted = []
+    cell = LayerHeatMap.cell
+    monkeypatch.setattr(HeatFrame, "_paint_marks", lambda *_: painted.append("marks"))
+    monkeypatch.setattr(LayerHeatMap, "cell", lambda own: painted.append("cell") or cell(own))
+    studio.session.pick_step(1)
+    qtbot.waitUntil(lambda: "cell" in painted)
+    assert "marks" not in painted
+    heat(panel).refresh()
+    qtbot.waitUntil(lambda: "marks" in painted)
 
 
 def test_the_values_are_saved_as_a_table(panel):

@@ -1,6 +1,6 @@
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QToolButton
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton
 
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.framework.map_view import MapSource
@@ -153,3 +153,26 @@ CHOICES = [*(each.value for each in MapSource), "Picture", "Grid"]
 
 def top(widget, bar):
     return widget.mapTo(bar, widget.rect().topLeft()).y()
+
+
+class Counted(QObject):
+    """Counts the events of a type that a widget receives."""
+
+    def __init__(self, widget, kind):
+        super().__init__(widget)
+        self.count, self._kind = 0, kind
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _watched, event):  # noqa: N802 - Qt's name
+        self.count += event.type() is self._kind
+        return False
+
+
+def test_a_step_does_not_lay_out_the_window(qtbot, inspected, studio):
+    qtbot.waitUntil(lambda: studio.session.step > 0)
+    QApplication.processEvents()
+    layouts = Counted(inspected.stage.words, QEvent.Type.LayoutRequest)
+    paints = Counted(picture(inspected), QEvent.Type.Paint)
+    studio.session.pick_step(0)
+    qtbot.waitUntil(lambda: paints.count > 0)
+    assert layouts.count == 0
