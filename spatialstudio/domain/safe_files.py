@@ -152,6 +152,35 @@ def read_regular(path: Path, max_bytes: int) -> bytes:
     return content
 
 
+def append_json_lines(path: Path, rows: Iterable[object], max_bytes: int) -> None:
+    """Append rows to a file of JSON lines and wait until they are on disk.
+
+    A missing file is created with its folder. The line of an interrupted write is ended first, so
+    that it alone is damaged.
+
+    Raises:
+        NotARegularFile: The path is not a regular file.
+        FileTooLarge: The file is larger than ``max_bytes`` already.
+        OSError: The file cannot be written.
+    """
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    is_torn = os.path.lexists(path) and _is_torn(path, max_bytes)
+    with path.open("ab") as file:
+        file.write((f"\n{lines}" if is_torn else lines).encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _is_torn(path: Path, max_bytes: int) -> bool:
+    """Return True if the last line was not written to its end."""
+    with open_regular(path, max_bytes) as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
+
+
 MAX_BYTES = 64 * MEBIBYTE
 MAX_MEMORY_BYTES = 224 * MEBIBYTE
 """Estimated peak during parsing, the input included."""

@@ -12,6 +12,7 @@ from spatialstudio.domain.safe_files import (
     MEBIBYTE,
     FileTooLarge,
     NotARegularFile,
+    append_json_lines,
     is_inside,
     is_path_component,
     is_regular,
@@ -97,3 +98,23 @@ def test_a_missing_file_is_an_os_error(tmp_path):
     assert not is_regular(tmp_path / "missing")
     with pytest.raises(FileNotFoundError):
         read_regular(tmp_path / "missing", 1024)
+
+
+def test_json_lines_follow_a_torn_line_on_a_line_of_their_own(tmp_path):
+    path = tmp_path / "folder" / "rows.jsonl"
+    append_json_lines(path, [[1], {"a": "ü"}], MEBIBYTE)
+    whole = path.read_bytes()
+    assert whole == b'[1]\n{"a": "\\u00fc"}\n'
+    path.write_bytes(whole[:-3])
+    append_json_lines(path, [2], MEBIBYTE)
+    assert path.read_bytes() == whole[:-3] + b"\n2\n"
+
+
+def test_json_lines_are_appended_to_no_large_file_and_to_no_folder(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"1\n2\n")
+    with pytest.raises(FileTooLarge):
+        append_json_lines(path, [3], 3)
+    assert path.read_bytes() == b"1\n2\n"
+    with pytest.raises(NotARegularFile):
+        append_json_lines(tmp_path, [3], MEBIBYTE)

@@ -3,7 +3,6 @@
 JSON lines in a file for each model, only appended to; a line that cannot be read is skipped.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -13,7 +12,7 @@ from pathlib import Path
 from spatialstudio.domain.arrays import RgbImage, hash_of_picture
 from spatialstudio.domain.assertion import QuestionAnswer, YesNoChances
 from spatialstudio.domain.ports import CancelToken, QuestionAnswerer
-from spatialstudio.domain.safe_files import MEBIBYTE, open_regular, parse_limited
+from spatialstudio.domain.safe_files import MEBIBYTE, append_json_lines, open_regular, parse_limited
 from spatialstudio.domain.write_gate import FILE_GATE
 from spatialstudio.science.questions.choice_message import YES_NO_INSTRUCTION
 
@@ -83,10 +82,7 @@ def _read(path: Path) -> dict[str, YesNoChances]:
 
 
 def _add(path: Path, found: Mapping[str, YesNoChances]) -> None:
-    """Append answers; they follow a line break, as an earlier write may have been interrupted."""
-    lines = [json.dumps((key, each.log_yes, each.log_no)) for key, each in found.items()]
-    if lines:
+    rows = [(key, each.log_yes, each.log_no) for key, each in found.items()]
+    if rows:
         with suppress(OSError), FILE_GATE.passed():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("ab") as file:
-                file.write(("\n" + "\n".join(lines) + "\n").encode())
+            append_json_lines(path, rows, MOST_BYTES)

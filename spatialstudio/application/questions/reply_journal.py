@@ -6,7 +6,6 @@ same form serves the folder of a run, where each line counts towards its cost, a
 replies of all runs.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from typing import Any, TypeAlias
 from spatialstudio.domain.errors import StoreError
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.multiple_choice import AnswerCost, ChoiceReply
-from spatialstudio.domain.safe_files import MEBIBYTE, open_regular, parse_limited
+from spatialstudio.domain.safe_files import MEBIBYTE, append_json_lines, open_regular, parse_limited
 from spatialstudio.domain.write_gate import FILE_GATE
 
 MOST_BYTES = 2048 * MEBIBYTE
@@ -103,14 +102,8 @@ class ReplyJournal:
         Raises:
             StoreError: The file cannot be written.
         """
-        line = json.dumps(_row(stored)).encode() + b"\n"
         with _explained(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            is_torn = os.path.lexists(self._path) and _is_torn(self._path)
-            with self._path.open("ab") as file:
-                file.write(b"\n" + line if is_torn else line)
-                file.flush()
-                os.fsync(file.fileno())
+            append_json_lines(self._path, [_row(stored)], MOST_BYTES)
         self._note(stored)
 
     def _read(self) -> None:
@@ -153,15 +146,6 @@ def with_reply(cost: AnswerCost, stored: StoredReply) -> AnswerCost:
         tokens_out=cost.tokens_out + stored.reply.tokens_out,
         seconds=cost.seconds + stored.reply.seconds,
     )
-
-
-def _is_torn(path: Path) -> bool:
-    """Return True if the last line was not written to its end."""
-    with open_regular(path, MOST_BYTES) as file:
-        if file.seek(0, os.SEEK_END) == 0:
-            return False
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) != b"\n"
 
 
 def _row(stored: StoredReply) -> Mapping[str, Any]:
