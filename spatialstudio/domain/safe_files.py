@@ -152,24 +152,34 @@ def read_regular(path: Path, max_bytes: int) -> bytes:
     return content
 
 
-def append_json_lines(path: Path, rows: Iterable[object], max_bytes: int) -> None:
-    """Append rows to a file of JSON lines and wait until they are on disk.
+def append_json_lines(
+    path: Path, rows: Iterable[object], max_bytes: int, *, is_synced: bool = False
+) -> None:
+    """Append rows to a file of JSON lines.
 
     A missing file is created with its folder. The line of an interrupted write is ended first, so
     that it alone is damaged.
 
+    Args:
+        path: The file.
+        rows: Values that JSON can express.
+        max_bytes: Largest size of the file.
+        is_synced: Whether to wait until the rows are on disk.
+
     Raises:
         NotARegularFile: The path is not a regular file.
-        FileTooLarge: The file is larger than ``max_bytes`` already.
+        FileTooLarge: The file would be larger than ``max_bytes``.
         OSError: The file cannot be written.
     """
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
-    is_torn = os.path.lexists(path) and _is_torn(path, max_bytes)
+    room = max_bytes - len(lines)  # JSON is ASCII
+    is_torn = os.path.lexists(path) and _is_torn(path, room)
     with path.open("ab") as file:
         file.write((f"\n{lines}" if is_torn else lines).encode())
-        file.flush()
-        os.fsync(file.fileno())
+        if is_synced:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _is_torn(path: Path, max_bytes: int) -> bool:

@@ -114,7 +114,9 @@ def test_json_lines_are_appended_to_no_large_file_and_to_no_folder(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"1\n2\n")
     with pytest.raises(FileTooLarge):
-        append_json_lines(path, [3], 3)
+        append_json_lines(path, [3], 5)
     assert path.read_bytes() == b"1\n2\n"
+    append_json_lines(path, [3], 6)
+    assert path.read_bytes() == b"1\n2\n3\n"
     with pytest.raises(NotARegularFile):
         append_json_lines(tmp_path, [3], MEBIBYTE)

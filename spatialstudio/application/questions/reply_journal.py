@@ -103,7 +103,7 @@ class ReplyJournal:
             StoreError: The file cannot be written.
         """
         with _explained(self._path):
-            append_json_lines(self._path, [_row(stored)], MOST_BYTES)
+            append_json_lines(self._path, [_row(stored)], MOST_BYTES, is_synced=True)
         self._note(stored)
 
     def _read(self) -> None:
