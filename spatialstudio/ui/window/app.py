@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSocketNotifier, QTimer
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QPixmapCache
 from PySide6.QtWidgets import QApplication, QWidget
 
 from spatialstudio.application.studio import Studio
@@ -53,6 +53,8 @@ ENDED_BY_SIGNAL = 128
 """Added to a signal's number, by shell convention."""
 SWITCH_S = 0.0005
 """Thread switch interval: how long background threads may delay the GUI thread."""
+PIXMAPS_KIB = 64 * 1024
+"""Limit on cached pixmaps: icons, and the parts of plots that do not change at a step."""
 PAINTS_ALONE = "QT_NO_GUI_THREADPOOL"
 """Qt environment variable; Qt's paint threads delay painting while the engine uses all cores."""
 
@@ -105,6 +107,7 @@ def make_application(arguments: Sequence[str] = ()) -> QApplication:
     application.setDesktopFileName(ICON)
     application.setWindowIcon(QIcon(str(resources_folder() / "icons" / f"{ICON}.svg")))
     use_bundled_font(application, resources_folder() / "fonts")
+    QPixmapCache.setCacheLimit(PIXMAPS_KIB)
     return application
 
 
