@@ -207,7 +207,7 @@ def _caption(
         made: The study.
         runs: The runs.
         choice: The titles of the numbers.
-        listed: The list of the groups, if the axis numbers them.
+        listed: The list of the groups if the axis shows their numbers, else empty.
     """
     others = [name for name in made.varied if name not in made.by]
     over = ", ".join(_in_sentence(setting_label(name)) for name in others) or "nothing"
@@ -222,10 +222,10 @@ def _caption(
     )
 
 
-def _list_of_groups(made: Study, groups: Sequence[str]) -> str:
+def _list_of_groups(made: Study, names: Sequence[str]) -> str:
     by = ", ".join(_in_sentence(setting_label(name)) for name in made.by)
-    names = "; ".join(f"{place}: {name}" for place, name in enumerate(groups, 1))
-    return f"Groups by {by}: {names}."
+    entries = "; ".join(f"{place}: {name}" for place, name in enumerate(names, 1))
+    return f"Groups by {by}: {entries}."
 
 
 def _in_sentence(label: str) -> str:

@@ -90,9 +90,10 @@ def planned_steps(
 ) -> tuple[FixStep, ...]:
     """Return the attempts for a reason, most promising first.
 
-    Measured remedies come first. A remedy that repaired none of ``ENOUGH_TRIALS`` pictures or more
-    is left out. The remedies with other noise are then repeated, each time with another seed.
-    Without a measured remedy, those of the reason are tried with the same noise, then with other.
+    Measured remedies come first. A remedy that was tried on ``ENOUGH_TRIALS`` pictures or more and
+    repaired none is left out. The remedies with other noise are then repeated, each time with
+    another seed. Without a measured remedy, the remedies of the reason are tried with the same
+    noise, then with other noise.
 
     Args:
         reason: Why the picture is not right.

@@ -27,7 +27,7 @@ FRAME_MS = 33
 TURN_MS = 1
 """Drawing beyond this budget waits for the next turn of the event loop, after input."""
 HAND_FRAME_MS = 8
-"""Shorter interval while scrubbing, so that playback at 60 steps a second shows every step."""
+"""Shorter interval while scrubbing: half of a step at 60 steps a second, so that each is shown."""
 
 
 class Bridge(QObject):

@@ -189,7 +189,7 @@ class RunExporting(QObject):
             self.export(targets, self.usual_choice(kind_id))
 
     def usual_choice(self, kind_id: str) -> ExportChoice:
-        """Return a kind in its first format, in light colours, without layers on pictures."""
+        """Return the choice of a kind in its first format, in light colours, without layers."""
         kind = EXPORT_KINDS[kind_id]
         return ExportChoice(
             kind=kind,

@@ -177,7 +177,8 @@ class WordBar(Panel):
         is_narrow = self._is_lower_in_lines(room) if self._is_low else room < em(WORDS_EM)
         way = QBoxLayout.Direction.BottomToTop if is_narrow else QBoxLayout.Direction.LeftToRight
         gap = em(0.2) if is_narrow else em(1)
-        if (way, gap) != (self._row.direction(), self._row.spacing()):  # else a layout at each step
+        # Setting equal values would lay out the whole window.
+        if (way, gap) != (self._row.direction(), self._row.spacing()):
             self._row.setDirection(way)
             self._row.setSpacing(gap)
 

@@ -132,7 +132,7 @@ class LayerHeatMap(Plot):
         self._contents = HeatContents()
         self._step = self._layer = 0
         self._pointed: int | None = None
-        self._labels: list[tuple[int, str]] | None = None
+        self._tick_labels: list[tuple[int, str]] | None = None
         self._course = self.add_row(0.0, 1.0)
         self._heat = self.add_row(1.0, 0.0)  # the first layer is on top
         self._image = pg.ImageItem(axisOrder="row-major")
@@ -214,8 +214,8 @@ class LayerHeatMap(Plot):
         room = int(self._heat.area.width() / em(TICK_EM))
         ticks = step_ticks(view, self._contents.step_count, min(max(room, 1), MOST_TICKS))
         labels = [(step, str(step + 1)) for step in ticks]
-        if labels != self._labels:  # else pyqtgraph draws the axis again at each step
-            self._labels = labels
+        if labels != self._tick_labels:  # pyqtgraph draws the axis again for equal ones
+            self._tick_labels = labels
             self._clock.setTicks([labels])
         self._cell.update()
 
@@ -412,7 +412,7 @@ class HeatItem(QGraphicsItem):
     """Something that is painted over a heat map.
 
     Args:
-        heat_map: The heat map.
+        heat_map: What it is painted over.
     """
 
     def __init__(self, heat_map: LayerHeatMap) -> None:
