@@ -116,6 +116,15 @@ def curves_of(
     return tuple(curves)
 
 
+def curves_in_words(curves: tuple[HeatCurve, ...]) -> str:
+    """Return a legend of two curves; empty for fewer."""
+    if len(curves) < 2:  # noqa: PLR2004 - one needs no legend
+        return ""
+    chosen, reference = sorted(curves, key=lambda curve: curve.is_reference)
+    words = tr("Solid curve: {chosen}; dashed: {reference}.")
+    return words.format(chosen=chosen.name.lower(), reference=reference.name.lower())
+
+
 def difference_of_curves(
     first: tuple[HeatCurve, ...], second: tuple[HeatCurve, ...]
 ) -> tuple[HeatCurve, ...]:

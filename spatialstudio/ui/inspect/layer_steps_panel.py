@@ -28,6 +28,7 @@ from spatialstudio.ui.inspect.block_presenter import guiding_layers, kept_layers
 from spatialstudio.ui.inspect.blocks_panel import CAPTURE, CAPTURE_TIP, WILL_BE_KEPT
 from spatialstudio.ui.inspect.layer_presenter import (
     cell_in_words,
+    curves_in_words,
     curves_of,
     difference_of_curves,
     heat_contents,
@@ -256,7 +257,7 @@ class LayerStepsPanel(Panel):
             said.append(
                 settled_in_words(table, shown, self._columns[place], self._maps.choice.head)
             )
-        said += [reading_in_words(table), tr(LEGEND)]
+        said += [reading_in_words(table), tr(LEGEND), curves_in_words(contents.curves)]
         self._sentence.show_text(" ".join(filter(None, said)))
 
     def _pick_layer(self, layer: int, adds: bool) -> None:

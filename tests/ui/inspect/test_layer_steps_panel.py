@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QDockWidget, QLabel, QPushButton, QToolButton
 
 from spatialstudio.application.inspect.layer_table import LayerTable
@@ -22,12 +22,13 @@ from spatialstudio.ui.inspect.layer_steps_panel import NONE_CAPTURED, LayerSteps
 from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
 from spatialstudio.ui.inspect.time_panel import TimePanel
 from spatialstudio.ui.inspect.widgets.layer_heat_map import (
-    LOWEST_ROW,
-    MOST_LOWEST_ROWS,
+    LOWEST_ROW_EM,
+    MOST_ROWS_EM,
     HeatContents,
     HeatFrame,
     LayerHeatMap,
 )
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.window.dock_layout import HIGHEST_SHARE
 from tests.ui.inspect.test_blocks_panel import (
     GUIDING,
@@ -123,14 +124,14 @@ def test_ten_layers_have_rows_that_can_be_told_apart_in_the_dock(qtbot, window, 
         heat(panel).show_contents(contents_of(10), 0)  # the panel may still redraw its run
         return heat(panel).areas[1].height()
 
-    qtbot.waitUntil(lambda: rows_height() >= 10 * LOWEST_ROW)
+    qtbot.waitUntil(lambda: rows_height() >= em(10 * LOWEST_ROW_EM))
     dock = window.findChild(QDockWidget, "layer_steps")
     assert dock.height() <= HIGHEST_SHARE * window.height()
 
 
 def test_many_layers_do_not_make_the_heat_map_higher_without_bound(panel):
     least = []
-    for count in (2, 10, MOST_LOWEST_ROWS, 60):
+    for count in (2, 10, round(MOST_ROWS_EM / LOWEST_ROW_EM), 60):
         heat(panel).show_contents(contents_of(count), 0)
         least.append(heat(panel).minimumSizeHint().height())
     assert least[0] < least[1] < least[2] == least[3]
@@ -208,6 +209,7 @@ def test_a_click_picks_step_and_layer(qtbot, panel, studio, window):
     assert window.context.maps.choice.layers == {OTHER}
     qtbot.waitUntil(lambda: heat(panel).contents_shown.chosen == {1})
     qtbot.waitUntil(lambda: len(heat(panel).contents_shown.curves) == 2)
+    qtbot.waitUntil(lambda: "Solid curve: chosen layers; dashed: guidance layers." in said(panel))
     chosen = heat(panel).contents_shown.curves[0]
     assert chosen.at(2) == pytest.approx(heat(panel).contents_shown.values[1, 2], abs=1e-5)
     assert f"Step 3, {OTHER}: PoS" in said(panel)
@@ -353,6 +355,15 @@ def test_a_step_paints_neither_labels_nor_marks_again(qtbot, panel, studio, monk
     studio.session.pick_step(0 if studio.session.step else 1)
     qtbot.waitUntil(lambda: "cell" in painted)
     assert "marks" not in painted
+
+
+def test_the_reading_under_the_pointer_ends_when_the_step_moves(panel, studio):
+    view = heat(panel)
+    view.show_step(0)
+    view.point(QPointF(view._heat.position_of(0, 0.5)) + QPointF(view.surface.pos()))
+    assert view.place == 0
+    view.show_step(1)
+    assert view.place is None
 
 
 def test_the_values_are_saved_as_a_table(panel):

@@ -39,9 +39,15 @@ from spatialstudio.ui.widgets.texts import tr
 LABELS_EM, SCALE_EM, BAR_EM, MARK_EM = 13.0, 4.2, 0.7, 0.7
 TOP_EM, GAP_EM, CLOCK_EM, TEXT_EM = 0.6, 0.7, 1.2, 1.0
 CURVE_SHARE = 0.28
+CURVE_MARGIN = 0.08
+"""Room above and below the curves, as a share of their range, so that no curve lies on the edge."""
+HALO, RING = 4, 2
+"""Widths of the mark of the current cell, pixels: a ring in a halo, seen on any colour."""
 LOWEST_CURVE_EM, LOWEST_MAP_EM = 1.6, 5.5
-LOWEST_ROW, MOST_LOWEST_ROWS = 10, 16
-"""Minimum height of a layer's row, pixels, and the number of rows for which it is reserved."""
+LOWEST_ROW_EM, MOST_ROWS_EM = 0.8, 9.6
+"""Minimum height of a layer's row, and the most that is reserved for all rows."""
+NAME_SHARE = 0.8
+"""Share of a line that the letters of a name take: names may be as close as that."""
 FRAME = 2
 """Height of the upper and lower edges around the surface, pixels."""
 FEWEST_IN_VIEW = 3.0
@@ -181,7 +187,8 @@ class LayerHeatMap(Plot):
         if contents.step_count != before.step_count:
             last = max(contents.step_count - 0.5, 0.5)
             self.range = PlotRange(low=-0.5, high=last, least=FEWEST_IN_VIEW)
-        self._course.low, self._course.high = contents.low, contents.high
+        margin = CURVE_MARGIN * (contents.high - contents.low)
+        self._course.low, self._course.high = contents.low - margin, contents.high + margin
         self._heat.low = max(len(contents.layers), 1)
         if len(contents.layers) != len(before.layers):
             self.updateGeometry()
@@ -190,6 +197,8 @@ class LayerHeatMap(Plot):
     def show_step(self, step: int) -> None:
         """Move the playhead."""
         if step != self._step:
+            if self.place is not None and self.snapped(self.place) != step:
+                self.read(None)  # the pointer's line is of another step
             self._step = step
             self.show_range(self.range.showing(step))
             self._show_place()
@@ -200,6 +209,10 @@ class LayerHeatMap(Plot):
             return QRectF()
         top_left = self._heat.position_of(self._step - 0.5, self._layer)
         return QRectF(top_left, self._heat.position_of(self._step + 0.5, self._layer + 1))
+
+    def height_of(self, value: float) -> float:
+        """Return where a value of the curves lies, pixels from the top of the surface."""
+        return self._course.position_of(self.range.first, value).y()
 
     def rows_of(self, layers: frozenset[int]) -> Iterator[tuple[float, float]]:
         """Yield top and bottom of the rows of layers, pixels."""
@@ -370,7 +383,7 @@ class LayerHeatMap(Plot):
 
     def _least_rows(self) -> int:
         """Return the minimum height of all rows together, pixels."""
-        return LOWEST_ROW * min(len(self._contents.layers), MOST_LOWEST_ROWS)
+        return em(min(LOWEST_ROW_EM * len(self._contents.layers), MOST_ROWS_EM))
 
     def _least_height(self) -> int:
         around = em(TOP_EM) + em(LOWEST_CURVE_EM) + em(GAP_EM) + em(CLOCK_EM) + FRAME
@@ -451,8 +464,9 @@ class HeatCell(HeatItem):
         painter.drawLine(QPointF(middle, course.top()), QPointF(middle, course.bottom()))
         column = QRectF(cell.left(), heat.top(), cell.width(), heat.height())
         painter.drawRect(column.intersected(heat))
-        painter.setPen(QPen(self._colour("text"), 2))
-        painter.drawRect(cell.intersected(heat))
+        for role, width in (("raised", HALO), ("text", RING)):
+            painter.setPen(QPen(self._colour(role), width))
+            painter.drawRect(cell.intersected(heat))
 
 
 class HeatFrame(HeatItem):
@@ -488,7 +502,8 @@ class HeatFrame(HeatItem):
 
     def _paint_blocks(self, painter: QPainter, heat: QRectF) -> None:
         contents, metrics = self._map.contents_shown, QFontMetricsF(painter.font())
-        free = heat.top() - metrics.height()
+        height = NAME_SHARE * metrics.height()
+        free = heat.top() - height
         for _, group in groupby(range(len(contents.layers)), lambda n: contents.blocks[n]):
             own = tuple(group)
             rows = list(self._map.rows_of(frozenset(own)))
@@ -496,9 +511,9 @@ class HeatFrame(HeatItem):
             painter.setPen(QPen(self._colour("line"), 1))
             painter.drawLine(QPointF(heat.left() - em(MARK_EM), top), QPointF(heat.left(), top))
             middle = (top + bottom) / 2
-            if middle - metrics.height() / 2 < free:
+            if middle - height / 2 < free:
                 continue
-            free = middle + metrics.height() / 2
+            free = middle + height / 2
             room = QRectF(0, middle - em(TEXT_EM), heat.left() - em(1.5 * MARK_EM), em(2 * TEXT_EM))
             name = metrics.elidedText(
                 contents.blocks[own[0]], Qt.TextElideMode.ElideLeft, room.width()
@@ -529,7 +544,7 @@ class HeatFrame(HeatItem):
         painter.setPen(self._colour("muted"))
         for share in (0.0, 1.0):
             value = contents.low + share * (contents.high - contents.low)
-            y = course.bottom() - share * course.height()
+            y = self._map.height_of(value)
             room = QRectF(0, y - em(TEXT_EM), course.left() - em(MARK_EM), em(2 * TEXT_EM))
             painter.drawText(
                 room,

@@ -392,7 +392,7 @@ class PosChart(Plot):
 
 
 def step_ticks(view: PlotRange, count: int, most: int = MOST_TICKS) -> tuple[int, ...]:
-    """Return the labelled steps of a view, evenly spaced.
+    """Return the labelled steps of a view, evenly spaced but for the last step of all.
 
     Args:
         view: Visible range.
@@ -401,7 +401,10 @@ def step_ticks(view: PlotRange, count: int, most: int = MOST_TICKS) -> tuple[int
     """
     stride = max(-(-int(view.length + 1) // most), 1)
     first, last = view.first - 1e-6, view.last + 1e-6
-    return tuple(step for step in range(0, count, stride) if first <= step <= last)
+    steps = [step for step in range(0, count, stride) if first <= step <= last]
+    if len(steps) > 1 and steps[-1] < count - 1 <= last:
+        steps[-1] = count - 1
+    return tuple(steps)
 
 
 def ties_in_words(bounds: tuple[float, float] | None) -> str:

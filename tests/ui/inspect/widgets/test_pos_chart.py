@@ -342,11 +342,11 @@ def test_few_steps_are_all_named():
 
 
 def test_many_steps_are_named_evenly():
-    assert step_ticks(PlotRange(high=49), 50) == (0, 6, 12, 18, 24, 30, 36, 42, 48)
+    assert step_ticks(PlotRange(high=49), 50) == (0, 6, 12, 18, 24, 30, 36, 42, 49)
 
 
 def test_fewer_steps_are_named_where_there_is_little_room():
-    assert step_ticks(PlotRange(high=49), 50, most=2) == (0, 25)
+    assert step_ticks(PlotRange(high=49), 50, most=2) == (0, 49)
 
 
 def test_only_steps_in_view_are_named():
