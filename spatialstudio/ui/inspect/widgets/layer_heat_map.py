@@ -1,5 +1,6 @@
 """A heat map of a measure by layer and step, under curves of the same measure over the steps."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from itertools import groupby
@@ -21,7 +22,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QGraphicsItem,
-    QGraphicsSimpleTextItem,
     QSizePolicy,
     QStyleOptionGraphicsItem,
     QToolTip,
@@ -29,15 +29,15 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.inspect.widgets.pos_chart import MOST_TICKS, TICK_EM, step_ticks
+from spatialstudio.ui.inspect.widgets.step_axis import StepAxis
 from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
-from spatialstudio.ui.widgets.plot import CONTROL, Plot, PlotKey, PlotTable, Values, place_text
+from spatialstudio.ui.widgets.plot import CONTROL, Plot, PlotKey, PlotTable, Values
 from spatialstudio.ui.widgets.plot_range import PlotRange
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotCurve
 from spatialstudio.ui.widgets.texts import tr
 
 LABELS_EM, SCALE_EM, BAR_EM, MARK_EM = 13.0, 4.2, 0.7, 0.7
-TOP_EM, GAP_EM, CLOCK_EM, TEXT_EM = 0.6, 0.7, 1.2, 1.0
+TOP_EM, GAP_EM, AXIS_EM, TEXT_EM = 0.6, 0.7, 1.2, 1.0
 CURVE_SHARE = 0.28
 CURVE_MARGIN = 0.08
 """Room above and below the curves, as a share of their range, so that no curve lies on the edge."""
@@ -138,7 +138,6 @@ class LayerHeatMap(Plot):
         self._contents = HeatContents()
         self._step = self._layer = 0
         self._pointed: int | None = None
-        self._tick_labels: list[tuple[int, str]] | None = None
         self._course = self.add_row(0.0, 1.0)
         self._heat = self.add_row(1.0, 0.0)  # the first layer is on top
         self._image = pg.ImageItem(axisOrder="row-major")
@@ -146,12 +145,9 @@ class LayerHeatMap(Plot):
         self._curves = [PlotCurve(QRectF()) for _ in range(2)]
         for curve in self._curves:
             self._course.add(curve, 1)
-        self._clock = pg.AxisItem("bottom")
-        self._clock.setCacheMode(CACHED)
-        self._clock.linkToView(self._heat.box)
-        self._clock_name = QGraphicsSimpleTextItem(tr("step"))
+        self._axis = StepAxis(self.surface.scene(), self._heat.box)
         self._frame, self._cell = HeatFrame(self), HeatCell(self)
-        for item in (self._clock, self._clock_name, self._frame, self._cell):
+        for item in (self._frame, self._cell):
             self.surface.scene().addItem(item)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.refresh()
@@ -224,19 +220,14 @@ class LayerHeatMap(Plot):
     def show_range(self, view: PlotRange) -> None:
         """Label the visible steps."""
         super().show_range(view)
-        room = int(self._heat.area.width() / em(TICK_EM))
-        ticks = step_ticks(view, self._contents.step_count, min(max(room, 1), MOST_TICKS))
-        labels = [(step, str(step + 1)) for step in ticks]
-        if labels != self._tick_labels:  # pyqtgraph draws the axis again for equal ones
-            self._tick_labels = labels
-            self._clock.setTicks([labels])
+        self._axis.show_steps(view, self._contents.step_count)
         self._cell.update()
 
     def lay_out(self, room: QRectF) -> None:
         """Place the curves above the heat map, the layers' blocks left, the scale right of it."""
         right = max(room.right() - em(SCALE_EM), 1.0)
         left = min(float(em(LABELS_EM + MARK_EM)), right - 1)
-        bottom = max(room.bottom() - em(CLOCK_EM), em(TOP_EM) + 2.0)
+        bottom = max(room.bottom() - em(AXIS_EM), em(TOP_EM) + 2.0)
         inside = QRectF(left, em(TOP_EM), right - left, bottom - em(TOP_EM))
         course, heat = QRectF(inside), QRectF(inside)
         spare = inside.height() - em(GAP_EM) - self._least_rows()
@@ -245,23 +236,14 @@ class LayerHeatMap(Plot):
         heat.setTop(min(course.bottom() + em(GAP_EM), inside.bottom() - 1))
         self._course.place(course)
         self._heat.place(heat)
-        clock = QRectF(left, bottom, right - left, em(CLOCK_EM))
-        self._clock.setHeight(clock.height())
-        self._clock.setGeometry(clock)
-        self._clock_name.setFont(plot_font(SMALL))
-        at = QPointF(left - em(MARK_EM), clock.center().y())
-        place_text(self._clock_name, at, (1, 0.5))
+        self._axis.place(QRectF(left, bottom, right - left, em(AXIS_EM)), em(MARK_EM))
         self._frame.fit(room)
         self._cell.fit(room)
 
     def dress(self) -> None:
         """Colour the cells and curves."""
-        contents, text = self._contents, self.theme.colour("muted")
-        self._clock.setStyle(tickFont=plot_font(SMALL), tickLength=0, tickTextOffset=0)
-        self._clock.setPen(None)
-        self._clock.setTickPen(None)
-        self._clock.setTextPen(text)
-        self._clock_name.setBrush(text)
+        contents = self._contents
+        self._axis.dress(self.theme)
         self._image.setVisible(contents.values.size > 0)
         if contents.values.size:
             self._image.setImage(self._coloured(), autoLevels=False)
@@ -386,7 +368,7 @@ class LayerHeatMap(Plot):
         return em(min(LOWEST_ROW_EM * len(self._contents.layers), MOST_ROWS_EM))
 
     def _least_height(self) -> int:
-        around = em(TOP_EM) + em(LOWEST_CURVE_EM) + em(GAP_EM) + em(CLOCK_EM) + FRAME
+        around = em(TOP_EM) + em(LOWEST_CURVE_EM) + em(GAP_EM) + em(AXIS_EM) + FRAME
         return max(em(LOWEST_MAP_EM), around + self._least_rows())
 
     def _pick_step(self, step: int) -> None:
@@ -442,30 +424,39 @@ class HeatItem(QGraphicsItem):
     def boundingRect(self) -> QRectF:
         return self._room
 
-    def _colour(self, role: str) -> QColor:
-        return self._map.theme.colour(role)
-
-
-class HeatCell(HeatItem):
-    """The current cell and its column, with a line through the curves."""
-
     def paint(
         self,
         painter: QPainter,
         option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
         widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
     ) -> None:
-        """Paint line, column and cell; nothing if the cell is out of view."""
+        """Draw it."""
+        self.draw(painter)
+
+    @abstractmethod
+    def draw(self, painter: QPainter) -> None:
+        """Draw it in pixels of the surface."""
+
+    def colour(self, role: str) -> QColor:
+        """Return a colour of the theme."""
+        return self._map.theme.colour(role)
+
+
+class HeatCell(HeatItem):
+    """The current cell and its column, with a line through the curves."""
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw line, column and cell; nothing if the cell is out of view."""
         if (cell := self._map.cell()).isNull():
             return
         course, heat = self._map.areas
         middle = cell.center().x()
-        painter.setPen(QPen(self._colour("accent"), 2))
+        painter.setPen(QPen(self.colour("accent"), 2))
         painter.drawLine(QPointF(middle, course.top()), QPointF(middle, course.bottom()))
         column = QRectF(cell.left(), heat.top(), cell.width(), heat.height())
         painter.drawRect(column.intersected(heat))
         for role, width in (("raised", HALO), ("text", RING)):
-            painter.setPen(QPen(self._colour(role), width))
+            painter.setPen(QPen(self.colour(role), width))
             painter.drawRect(cell.intersected(heat))
 
 
@@ -480,19 +471,14 @@ class HeatFrame(HeatItem):
         super().__init__(heat_map)
         self.setCacheMode(CACHED)
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
-        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
-    ) -> None:
-        """Paint labels, marks and scale."""
+    def draw(self, painter: QPainter) -> None:
+        """Draw labels, marks and scale."""
         contents = self._map.contents_shown
         if not contents.layers:
             return
         painter.setFont(plot_font(SMALL))
         course, heat = self._map.areas
-        painter.setPen(QPen(self._colour("line"), 1))
+        painter.setPen(QPen(self.colour("line"), 1))
         painter.drawRect(heat)
         painter.drawRect(course)
         self._paint_levels(painter, course)
@@ -508,7 +494,7 @@ class HeatFrame(HeatItem):
             own = tuple(group)
             rows = list(self._map.rows_of(frozenset(own)))
             top, bottom = rows[0][0], rows[-1][1]
-            painter.setPen(QPen(self._colour("line"), 1))
+            painter.setPen(QPen(self.colour("line"), 1))
             painter.drawLine(QPointF(heat.left() - em(MARK_EM), top), QPointF(heat.left(), top))
             middle = (top + bottom) / 2
             if middle - height / 2 < free:
@@ -518,7 +504,7 @@ class HeatFrame(HeatItem):
             name = metrics.elidedText(
                 contents.blocks[own[0]], Qt.TextElideMode.ElideLeft, room.width()
             )
-            painter.setPen(self._colour("muted"))
+            painter.setPen(self.colour("muted"))
             painter.drawText(
                 room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name
             )
@@ -526,14 +512,14 @@ class HeatFrame(HeatItem):
     def _paint_marks(self, painter: QPainter, heat: QRectF) -> None:
         contents = self._map.contents_shown
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._colour("text"))
+        painter.setBrush(self.colour("text"))
         for top, bottom in self._map.rows_of(contents.guiding):
             tip, middle = heat.left() - em(MARK_EM / 4), (top + bottom) / 2
             half = min((bottom - top) / 2, em(MARK_EM / 2))
             left = heat.left() - em(MARK_EM)
             corners = QPointF(left, middle - half), QPointF(left, middle + half)
             painter.drawPolygon(QPolygonF([*corners, QPointF(tip, middle)]))
-        painter.setBrush(self._colour("accent"))
+        painter.setBrush(self.colour("accent"))
         for top, bottom in self._map.rows_of(contents.chosen):
             painter.drawRect(QRectF(heat.right() + 1, top, em(MARK_EM / 3), bottom - top))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -541,7 +527,7 @@ class HeatFrame(HeatItem):
     def _paint_levels(self, painter: QPainter, course: QRectF) -> None:
         """Number the axis of the curves."""
         contents = self._map.contents_shown
-        painter.setPen(self._colour("muted"))
+        painter.setPen(self.colour("muted"))
         for share in (0.0, 1.0):
             value = contents.low + share * (contents.high - contents.low)
             y = self._map.height_of(value)
@@ -558,9 +544,9 @@ class HeatFrame(HeatItem):
         image = QImage(table.data, 1, len(table), 3, QImage.Format.Format_RGB888)
         bar = QRectF(heat.right() + em(MARK_EM), heat.top(), em(BAR_EM), heat.height())
         painter.drawImage(bar, image)
-        painter.setPen(QPen(self._colour("line"), 1))
+        painter.setPen(QPen(self.colour("line"), 1))
         painter.drawRect(bar)
-        painter.setPen(self._colour("muted"))
+        painter.setPen(self.colour("muted"))
         for share in np.linspace(0, 1, LEVEL_COUNT):
             value = contents.low + float(share) * (contents.high - contents.low)
             y = min(

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsSimpleTextItem, QSizePolicy
+from PySide6.QtWidgets import QGraphicsLineItem, QSizePolicy
 
 from spatialstudio.ui.inspect.widgets.pos_curve import (
     GuidanceMark,
@@ -27,21 +26,19 @@ from spatialstudio.ui.inspect.widgets.pos_lanes import (
     LaneCurve,
     PosLane,
 )
-from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
-from spatialstudio.ui.widgets.plot import CONTROL, Plot, PlotKey, PlotTable, place_text
+from spatialstudio.ui.inspect.widgets.step_axis import StepAxis
+from spatialstudio.ui.theme.theme import Theme, em
+from spatialstudio.ui.widgets.plot import CONTROL, Plot, PlotKey, PlotTable
 from spatialstudio.ui.widgets.plot_range import PlotRange
-from spatialstudio.ui.widgets.plot_row import CACHED
 from spatialstudio.ui.widgets.texts import tr
 
-AXIS_EM = 4.6
+LEVELS_EM = 4.6
 TOP_EM = 0.6
 TRACK_EM = 1.8
-CLOCK_EM = 1.2
+AXIS_EM = 1.2
 GAP_EM = 0.75
 LEAST_WIDTH_EM = 11
 DIFFERENCE_SHARE = 0.8
-MOST_TICKS = 9
-TICK_EM = 2
 FEWEST_IN_VIEW = 3.0
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
@@ -71,14 +68,10 @@ class PosChart(Plot):
         self._upper, self._lower = PosLane(self, POS), PosLane(self, POS)
         self._differing = PosLane(self, DIFFERENCE)
         self._track = GuidanceTrack(self)
-        self._clock = pg.AxisItem("bottom")
-        self._clock.setCacheMode(CACHED)
-        self._clock.linkToView(self._upper.row.box)
-        self._clock_name = QGraphicsSimpleTextItem(tr("step"))
+        self._axis = StepAxis(self.surface.scene(), self._upper.row.box)
         self._playhead = QGraphicsLineItem()
         self._playhead.setZValue(PLAYHEAD_Z)
-        for item in (self._clock, self._clock_name, self._playhead):
-            self.surface.scene().addItem(item)
+        self.surface.scene().addItem(self._playhead)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._arrangement: tuple[object, ...] = ()
         self._show_lanes()
@@ -138,19 +131,17 @@ class PosChart(Plot):
     def show_range(self, view: PlotRange) -> None:
         """Label the visible steps and fit the bars to their width."""
         super().show_range(view)
-        room = int(self._upper.area.width() / em(TICK_EM))
-        ticks = step_ticks(view, self._contents.step_count, min(max(room, 1), MOST_TICKS))
-        self._clock.setTicks([[(step, str(step + 1)) for step in ticks]])
+        self._axis.show_steps(view, self._contents.step_count)
         self._track.draw_bars()
         self._show_step()
 
     def lay_out(self, room: QRectF) -> None:
         """Stack lanes, guidance track and step axis."""
-        clock = QRectF(0, room.bottom() - em(CLOCK_EM), room.width(), em(CLOCK_EM))
-        field = QRectF(em(AXIS_EM), em(TOP_EM), 1, 1)
+        axis_top = room.bottom() - em(AXIS_EM)
+        field = QRectF(em(LEVELS_EM), em(TOP_EM), 1, 1)
         field.setRight(max(room.right() - em(VALUE_ROOM_EM), field.left() + 1))
         has_marks = bool(self._contents.first.marks)
-        foot = clock.top() - em(0.5) - (em(TRACK_EM) + em(0.5) if has_marks else 0)
+        foot = axis_top - em(0.5) - (em(TRACK_EM) + em(0.5) if has_marks else 0)
         field.setBottom(max(foot, field.top() + 1))
         self._track.place(
             QRectF(field.left(), field.bottom() + em(0.5), field.width(), em(TRACK_EM))
@@ -158,21 +149,14 @@ class PosChart(Plot):
         for lane, area in zip(self._shown_lanes, self._areas(field), strict=True):
             lane.place(area)
         box = self._upper.row.box.geometry()
-        self._clock.setHeight(clock.height())
-        self._clock.setGeometry(QRectF(box.left(), clock.top(), box.width(), clock.height()))
-        self._clock_name.setFont(plot_font(SMALL))
-        left = field.left() - em(LABEL_GAP_EM)
-        place_text(self._clock_name, QPointF(left, clock.center().y()), (1, 0.5))
+        gap = box.left() - field.left() + em(LABEL_GAP_EM)
+        self._axis.place(QRectF(box.left(), axis_top, box.width(), em(AXIS_EM)), gap)
 
     def dress(self) -> None:
         """Apply the theme's colours."""
         for row in self._rows_of_steps:
             row.dress()
-        self._clock.setStyle(tickFont=plot_font(SMALL), tickLength=0, tickTextOffset=0)
-        self._clock.setPen(None)
-        self._clock.setTickPen(None)
-        self._clock.setTextPen(self.theme.colour("muted"))
-        self._clock_name.setBrush(self.theme.colour("muted"))
+        self._axis.dress(self.theme)
         self._playhead.setPen(QPen(self.theme.colour("accent"), 2))
         self._show_step()
 
@@ -224,7 +208,7 @@ class PosChart(Plot):
         tied = [curve for curve in first.curves if curve.bounds]
         if tied:
             shade = self.theme.mention(tied[0].hue, TIES_SHADE)
-            yield PlotKey(name=tr("PoS with ties counted 0 to 1"), colour=shade, is_area=True)
+            yield PlotKey(name=tr("strict to inclusive PoS"), colour=shade, is_area=True)
 
     def table(self) -> PlotTable:
         """Return a row for each step: PoS of each relation of both runs, and guidance."""
@@ -389,22 +373,6 @@ class PosChart(Plot):
         if span != self._span:
             self.show_span(span)
             self.span_picked.emit(span)
-
-
-def step_ticks(view: PlotRange, count: int, most: int = MOST_TICKS) -> tuple[int, ...]:
-    """Return the labelled steps of a view, evenly spaced but for the last step of all.
-
-    Args:
-        view: Visible range.
-        count: Number of all steps, counted from 0.
-        most: Maximum number of labels.
-    """
-    stride = max(-(-int(view.length + 1) // most), 1)
-    first, last = view.first - 1e-6, view.last + 1e-6
-    steps = [step for step in range(0, count, stride) if first <= step <= last]
-    if len(steps) > 1 and steps[-1] < count - 1 <= last:
-        steps[-1] = count - 1
-    return tuple(steps)
 
 
 def ties_in_words(bounds: tuple[float, float] | None) -> str:

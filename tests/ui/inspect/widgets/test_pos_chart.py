@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsSimpleTextItem
 from spatialstudio.ui.framework.appearance import palette_of
 from spatialstudio.ui.framework.plot_saving import write_plot
 from spatialstudio.ui.framework.window_settings import ThemeChoice
-from spatialstudio.ui.inspect.widgets.pos_chart import PosChart, step_ticks
+from spatialstudio.ui.inspect.widgets.pos_chart import PosChart
 from spatialstudio.ui.inspect.widgets.pos_curve import (
     GuidanceMark,
     Lanes,
@@ -17,7 +17,6 @@ from spatialstudio.ui.inspect.widgets.pos_curve import (
 )
 from spatialstudio.ui.inspect.widgets.pos_lanes import DOT_EM, PAD_EM, spread, stretches
 from spatialstudio.ui.theme.theme import em
-from spatialstudio.ui.widgets.plot_range import PlotRange
 from tests.ui.pdf_text import pdf_characters
 
 NAME = "dog to the left of car"
@@ -66,7 +65,7 @@ def test_the_legend_names_curves_goal_and_shaded_areas(chart):
         ("Baseline", False),
         ("goal 0.9", False),
         ("guided steps", True),
-        ("PoS with ties counted 0 to 1", True),
+        ("strict to inclusive PoS", True),
     ]
 
 
@@ -335,22 +334,6 @@ def test_labels_stand_apart_and_within_their_bounds(wanted, placed):
 def test_guided_steps_are_shaded_in_stretches():
     assert stretches((0, 1, 2, 5, 7, 8)) == [(0, 2), (5, 5), (7, 8)]
     assert stretches(()) == []
-
-
-def test_few_steps_are_all_named():
-    assert step_ticks(PlotRange(high=4), 5) == (0, 1, 2, 3, 4)
-
-
-def test_many_steps_are_named_evenly():
-    assert step_ticks(PlotRange(high=49), 50) == (0, 6, 12, 18, 24, 30, 36, 42, 49)
-
-
-def test_fewer_steps_are_named_where_there_is_little_room():
-    assert step_ticks(PlotRange(high=49), 50, most=2) == (0, 49)
-
-
-def test_only_steps_in_view_are_named():
-    assert step_ticks(PlotRange(high=20, start=4.5, span=5), 21) == (5, 6, 7, 8, 9)
 
 
 def test_the_table_has_a_row_for_each_step(chart):
