@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from PySide6.QtCore import QEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDockWidget
 
@@ -36,12 +37,12 @@ from tests.performance.measure_scrubbing import (
     PROMPT,
     SEED,
     STEPS,
-    Painted,
     inspecting_window,
     run_until,
     timed,
     told,
 )
+from tests.ui.event_count import EventCount
 
 MEBIBYTE = 1024**2
 PAUSE_MS = 20
@@ -93,7 +94,8 @@ def main() -> int:
         picture = window.stage.findChild(PictureView)
         scrubber = window.findChild(StepScrubber)
         run_until(lambda: scrubber.value() == STEPS - 1)
-        watched = [Painted(picture), Painted(heat.surface.viewport())]
+        surfaces = picture, heat.surface.viewport()
+        watched = [EventCount(each, QEvent.Type.Paint) for each in surfaces]
         moves = [commands.PREVIOUS] * (STEPS - 1) + [commands.NEXT] * (STEPS - 1)
         acts = [window.context.actions[move].trigger for move in moves * LAPS]
         scrubbed = timed(acts, watched)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from spatialstudio.application.studio import Studio
 from spatialstudio.domain.generation import StepEvent
@@ -35,6 +35,7 @@ from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.stage.widgets.word_chips import WordChips
 from spatialstudio.ui.window.app import make_application, open_window
 from spatialstudio.ui.window.main_window import MainWindow
+from tests.ui.event_count import EventCount
 
 PROMPT = "a dog to the left of a car and a bird above a clock"
 SEED = 7
@@ -46,23 +47,10 @@ MOST_WAIT_S = 600.0
 PERCENTILES = (50, 95, 100)
 
 
-class Painted(QObject):
-    """Counts how often a widget was painted."""
-
-    def __init__(self, widget: QWidget) -> None:
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        self.count += event.type() == QEvent.Type.Paint
-        return False
-
-
 class Arrivals(QObject):
     """Remembers how long after its event each step of a live run was painted."""
 
-    def __init__(self, studio: Studio, painted: Painted) -> None:
+    def __init__(self, studio: Studio, painted: EventCount) -> None:
         super().__init__()
         self.waited_ms: list[float] = []
         self._studio = studio
@@ -98,7 +86,7 @@ def run_until(done: Callable[[], bool], each: Callable[[], None] = lambda: None)
         each()
 
 
-def timed(acts: list[Callable[[], None]], watched: list[Painted]) -> np.ndarray:
+def timed(acts: list[Callable[[], None]], watched: list[EventCount]) -> np.ndarray:
     """Return (n, 2) milliseconds, passed and worked, from act until all watched are painted."""
     took = []
     for act in acts:
@@ -110,7 +98,7 @@ def timed(acts: list[Callable[[], None]], watched: list[Painted]) -> np.ndarray:
     return np.array(took) * 1000
 
 
-def draw(studio: Studio, window: MainWindow, painted: Painted) -> list[float]:
+def draw(studio: Studio, window: MainWindow, painted: EventCount) -> list[float]:
     """Draw the run and its baseline; return how long each live step took to the screen."""
     window.prompt.use_prompt(PROMPT)
     arrivals = Arrivals(studio, painted)
@@ -154,7 +142,8 @@ def main() -> int:
     with inspecting_window() as (studio, window):
         picture, chart = window.stage.findChild(PictureView), window.findChild(PosChart)
         scrubber, chips = window.findChild(StepScrubber), window.findChild(WordChips)
-        watched = [Painted(picture), Painted(chart.surface.viewport())]
+        surfaces = picture, chart.surface.viewport()
+        watched = [EventCount(each, QEvent.Type.Paint) for each in surfaces]
         live = np.array(draw(studio, window, watched[0]))
         run_until(lambda: scrubber.value() == STEPS - 1)
         keys = [Qt.Key.Key_Left] * (STEPS - 1) + [Qt.Key.Key_Right] * (STEPS - 1)

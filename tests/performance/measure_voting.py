@@ -18,7 +18,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 from PIL import Image
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -31,6 +31,7 @@ from spatialstudio.ui.framework.window_settings import FILE_NAME, WindowSettings
 from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.main_window import MainWindow
 from tests.audit_population import population_of
+from tests.ui.event_count import EventCount
 from tests.ui.scripted_engine import ScriptedEngine, studio_around
 
 VOTES = 1000
@@ -40,16 +41,6 @@ DISTINCT = 24
 """Picture files; every showing reads its file again."""
 KEYS = (Qt.Key.Key_P, Qt.Key.Key_F, Qt.Key.Key_U)
 PATIENCE_S = 5.0
-
-
-class Painted(QObject):
-    """Notes that a widget was painted."""
-
-    seen = False
-
-    def eventFilter(self, _watched, event):  # noqa: N802 - Qt's name
-        self.seen = self.seen or event.type() is QEvent.Type.Paint
-        return False
 
 
 def population_in(folder, count):
@@ -87,10 +78,10 @@ def open_screen(app, folder):
 
 def vote_seconds(app, screen, painted, key):
     """Press a key and return the seconds until the next picture is painted."""
-    painted.seen = False
+    before = painted.count
     began = time.perf_counter()
     QTest.keyClick(screen.view, key)
-    while not painted.seen and time.perf_counter() - began < PATIENCE_S:
+    while painted.count == before and time.perf_counter() - began < PATIENCE_S:
         app.processEvents()
     return time.perf_counter() - began
 
@@ -116,8 +107,7 @@ def main():
         window, studio, screen = open_screen(app, folder)
         studio.storage.audit_desk.start(items, SessionPlan(rater="Ada", size=None))
         QTest.qWait(500)
-        painted, flushes = Painted(), []
-        screen.view.pictures[0].installEventFilter(painted)
+        painted, flushes = EventCount(screen.view.pictures[0], QEvent.Type.Paint), []
         vote_journal.append_synced = flush_seconds(flushes)
         times = []
         for number in range(votes):

@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton
 
 from spatialstudio.ui.framework import commands as framework_commands
@@ -9,6 +9,7 @@ from spatialstudio.ui.inspect.maps_panel import MapsPanel
 from spatialstudio.ui.stage.widgets.map_grid import MapGrid
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.stage.widgets.word_chips import WordChip, WordChips
+from tests.ui.event_count import EventCount
 
 LEFT = Qt.MouseButton.LeftButton
 DOG, CAR = "m1", "m2"
@@ -155,19 +156,6 @@ def top(widget, bar):
     return widget.mapTo(bar, widget.rect().topLeft()).y()
 
 
-class Layouts(QObject):
-    """Counts how often a widget is laid out anew."""
-
-    def __init__(self, widget):
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    def eventFilter(self, _watched, event):  # noqa: N802 - Qt's name
-        self.count += event.type() is QEvent.Type.LayoutRequest
-        return False
-
-
 def test_a_step_does_not_lay_out_the_word_bar(qtbot, inspected, studio, monkeypatch):
     qtbot.waitUntil(lambda: studio.session.step > 0)
     bar, drawn = inspected.stage.words, []
@@ -175,7 +163,7 @@ def test_a_step_does_not_lay_out_the_word_bar(qtbot, inspected, studio, monkeypa
     monkeypatch.setattr(WordChips, "show_pins", lambda *all_: drawn.append(show(*all_)))
     qtbot.waitUntil(lambda: not bar._clock._timer.isActive())
     QApplication.processEvents()
-    layouts = Layouts(bar)
+    layouts = EventCount(bar, QEvent.Type.LayoutRequest)
     drawn.clear()
     studio.session.pick_step(0)
     qtbot.waitUntil(lambda: bool(drawn))

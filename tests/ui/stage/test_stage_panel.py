@@ -1,13 +1,14 @@
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtCore import QEvent, QRectF, Qt
 
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 from spatialstudio.ui.stage.widgets.empty_stage import EmptyStage
 from spatialstudio.ui.stage.widgets.picture_view import PictureView
 from spatialstudio.ui.widgets.picture_region import WHOLE
+from tests.ui.event_count import EventCount
 from tests.ui.judged_runs import CAR, DOG, judged_run
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)
@@ -23,21 +24,8 @@ def views(qtbot, drawn):
     return views
 
 
-class Painted(QObject):
-    """Counts how often a widget is painted."""
-
-    def __init__(self, widget):
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    def eventFilter(self, watched, event):  # noqa: N802 - Qt's name
-        self.count += event.type() is QEvent.Type.Paint
-        return False
-
-
 def test_a_picture_that_stays_the_same_is_not_painted_while_the_other_moves(qtbot, views, studio):
-    guided, beside = (Painted(view) for view in views)
+    guided, beside = (EventCount(view, QEvent.Type.Paint) for view in views)
     counts = []
 
     def rests():
