@@ -1,16 +1,18 @@
 """Workspaces change what stands around the stage, never what is on it."""
 
 import pytest
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtWidgets import QDockWidget, QLabel, QToolButton
 
 from spatialstudio.ui.compose.widgets.relation_chip import RelationChip
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.framework.panel_api import WindowContext
 from spatialstudio.ui.framework.window_settings import Density, WindowSettings
+from spatialstudio.ui.window.app import close_windows
 from spatialstudio.ui.window.command_table import TABLE
 from spatialstudio.ui.window.main_window import MainWindow
 from spatialstudio.ui.window.workspaces import WORKSPACES
+from tests.ui.event_count import EventCount
 
 PART = QRectF(0.25, 0.25, 0.5, 0.5)
 GENERATE, INSPECT, EVALUATE, *_ = WORKSPACES
@@ -68,10 +70,35 @@ def test_a_dock_that_was_closed_stays_closed_in_that_workspace_until_all_are_put
 def test_the_last_workspace_with_its_floating_dock_is_open_at_the_next_start(window, another):
     window.use_workspace(INSPECT)
     window.findChild(QDockWidget, "verdict").setFloating(True)
-    window.close()
+    close_windows()
     again = another()
     assert visible(again) == planned(INSPECT)
     assert again.findChild(QDockWidget, "verdict").isFloating()
+
+
+def test_a_floating_dock_is_painted_after_a_change_of_workspace(qtbot, window):
+    window.use_workspace(INSPECT)
+    dock = window.findChild(QDockWidget, "verdict")
+    dock.setFloating(True)
+    for workspace in (GENERATE, INSPECT):
+        window.use_workspace(workspace)
+    assert dock.isFloating()
+    painted = EventCount(dock, QEvent.Type.Paint)
+    dock.update()
+    qtbot.waitUntil(lambda: painted.count > 0)
+
+
+def test_a_dock_returns_in_front_of_the_docks_in_its_place(qtbot, window):
+    window.use_workspace(EVALUATE)
+    dock = window.findChild(QDockWidget, "verdict")
+    dock.raise_()
+    button = dock.titleBarWidget().findChild(QToolButton)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dock.isFloating() and dock.isVisible())
+    qtbot.wait(50)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.wait(50)  # Qt puts it among the tabs later
+    qtbot.waitUntil(lambda: not dock.visibleRegion().isEmpty())
 
 
 def test_the_foot_asks_for_a_prompt_only_where_there_is_one(qtbot, window):

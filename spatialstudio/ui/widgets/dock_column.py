@@ -1,7 +1,7 @@
 """Containers for docks: stacked parts, scrolled only where there is too little room."""
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -110,6 +110,43 @@ def section(title: str, content: QWidget) -> QWidget:
 
 
 NARROWEST_TITLE_EM = 3
+FLOAT_EM = 2
+"""How far a dock moves when it starts to float, so that one sees that it floats."""
+
+
+class FramedDock(QDockWidget):
+    """A dock with a frame while it floats: its own title leaves it without the system's.
+
+    Args:
+        theme: Its colours.
+        title: Its title.
+        parent: Parent widget.
+    """
+
+    def __init__(self, theme: Theme, title: str, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._theme = theme
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.isFloating():
+            painter = QPainter(self)
+            painter.setPen(self._theme.colour("faint"))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+            painter.end()
+
+
+def _float_or_dock(dock: QDockWidget) -> None:
+    """Let a dock float beside its place, or return it to the front of its place."""
+    if dock.isFloating():
+        dock.setFloating(False)
+        QTimer.singleShot(0, dock, dock.raise_)  # once Qt has put it among the tabs
+    else:
+        dock.setFloating(True)
+        room, moved = dock.screen().availableGeometry(), dock.frameGeometry()
+        moved.translate(em(FLOAT_EM), -em(FLOAT_EM))
+        moved.moveRight(min(moved.right(), room.right()))
+        dock.move(moved.topLeft())
 
 
 class DockTitle(QWidget):
@@ -123,7 +160,7 @@ class DockTitle(QWidget):
         title.setTextInteractionFlags(title.textInteractionFlags().NoTextInteraction)
         buttons = []
         for name, icon, do in (
-            (tr("Float or dock {title}"), "float", lambda: dock.setFloating(not dock.isFloating())),
+            (tr("Float or dock {title}"), "float", lambda: _float_or_dock(dock)),
             (tr("Hide {title}"), "close", lambda: dock.close()),
         ):
             words = name.format(title=self._words)

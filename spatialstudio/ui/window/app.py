@@ -91,11 +91,19 @@ def close_on_signals(application: QApplication) -> None:
 
     def close() -> None:
         (number, *_) = qt.recv(len(SIGNALS))
-        application.closeAllWindows()
+        close_windows()
         application.exit(ENDED_BY_SIGNAL + number)
 
     notifier = QSocketNotifier(qt.fileno(), QSocketNotifier.Type.Read, application)
     notifier.activated.connect(close)
+
+
+def close_windows() -> None:
+    """Close all windows: the main window first, as it stores which docks float."""
+    for widget in QApplication.topLevelWidgets():
+        if isinstance(widget, MainWindow):
+            widget.close()
+    QApplication.closeAllWindows()
 
 
 def make_application(arguments: Sequence[str] = ()) -> QApplication:

@@ -17,7 +17,7 @@ from spatialstudio.ui.framework.workspace import (
     Workspace,
 )
 from spatialstudio.ui.theme.theme import LOW_WINDOW_EM, em
-from spatialstudio.ui.widgets.dock_column import DockTitle
+from spatialstudio.ui.widgets.dock_column import DockTitle, FramedDock
 from spatialstudio.ui.widgets.texts import tr
 
 USUAL_SIZE_EM = (90, 56)
@@ -93,7 +93,7 @@ class DockLayout:
         """Replace the visible docks by those of a workspace."""
         self.keep_layout()
         is_seen = self._window.updatesEnabled()
-        self._window.setUpdatesEnabled(False)
+        self.update_window(False)
         try:
             self._shed_docks()
             self._clear_tabs()
@@ -107,7 +107,14 @@ class DockLayout:
                 self.size_docks()
             self._name_tabs()
         finally:
-            self._window.setUpdatesEnabled(is_seen)
+            self.update_window(is_seen)
+
+    def update_window(self, is_updated: bool) -> None:
+        """Turn updates on or off, also of floating docks, which Qt leaves out."""
+        self._window.setUpdatesEnabled(is_updated)
+        for dock in self._docks.values():
+            if dock.isFloating():
+                dock.setUpdatesEnabled(is_updated)
 
     def outgrow(self, workspaces: Sequence[Workspace]) -> None:
         """Resize docks for a changed text size: visible ones at once, others when shown."""
@@ -174,7 +181,7 @@ class DockLayout:
 
     def _frame_of(self, plan: DockPlan) -> QDockWidget:
         if plan.id not in self._docks:
-            dock = QDockWidget(tr(plan.title), self._shed)
+            dock = FramedDock(self._context.theme, tr(plan.title), self._shed)
             dock.setObjectName(plan.id)
             bare = plan.is_across  # a low dock has no room for a title
             dock.setTitleBarWidget(QWidget() if bare else DockTitle(self._context.theme, dock))
