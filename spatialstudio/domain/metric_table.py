@@ -3,7 +3,7 @@
 Created by ``science.statistics.metric_agreement``; immutable, may cross threads.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from math import inf, isnan
 from pathlib import Path
 
@@ -24,6 +24,7 @@ class PictureScores:
         scores: Score by metric id, higher is better; metrics that do not cover it are left out.
         path: File of the picture, for its evidence; None if unknown.
         source: The file that was judged, by which scores are joined; None for ``path``.
+        recipe: Equal for runs of the same prompt, seed and settings; None if unknown.
     """
 
     name: str
@@ -31,6 +32,7 @@ class PictureScores:
     scores: Mapping[str, float]
     path: Path | None = None
     source: Path | None = None
+    recipe: Hashable = None
 
 
 @frozen

@@ -27,6 +27,7 @@ from spatialstudio.domain.safe_files import (
     read_regular,
 )
 from spatialstudio.science.statistics.metric_agreement import between, compare_metrics
+from spatialstudio.science.statistics.study import study_run
 
 JUDGED, ITEMS = "judged", "items"
 """Folders of a benchmark; see ``application/benchmark/result_store.py``."""
@@ -66,6 +67,8 @@ def compare_pictures(
         if (scores := source(metrics)) is not None:
             found.append(scores)
     read = len(found)
+    found = _without_repeats(found)
+    repeats = read - len(found)
     found = _joined([*found, *answers])
     if len(found) < FEWEST:
         raise SettingsError(
@@ -78,16 +81,29 @@ def compare_pictures(
         raise SettingsError(
             "Fewer than two metrics score these pictures.", hint="Choose other metrics."
         )
-    left_out = len(sources) - read
-    notes = (f"{left_out} of {len(sources)} pictures are not judged.",) if left_out else ()
-    return MetricTable(
-        columns=table.columns, pairs=table.pairs, disagreements=table.disagreements, notes=notes
-    )
+    return replace(table, notes=tuple(_notes(len(sources), read, repeats)))
+
+
+def _notes(total: int, read: int, repeats: int) -> Iterator[str]:
+    """Yield how many pictures are not judged, and how many are not counted."""
+    if read < total:
+        yield f"{total - read} of {total} pictures are not judged."
+    if repeats:
+        runs = "run repeats" if repeats == 1 else "runs repeat"
+        yield f"Not counted: {repeats} {runs} the prompt, seed and settings of another."
 
 
 def disagreements(table: MetricTable, pair: tuple[str, str] | None) -> tuple[Disagreement, ...]:
     """Return the pictures that two metrics, or any, rank differently, the largest spread first."""
     return table.disagreements if pair is None else between(table, *pair)
+
+
+def _without_repeats(found: Sequence[PictureScores]) -> list[PictureScores]:
+    """Return the first of the runs with the same prompt, seed and settings."""
+    kept: dict[object, PictureScores] = {}
+    for number, each in enumerate(found):
+        kept.setdefault(number if each.recipe is None else each.recipe, each)
+    return list(kept.values())
 
 
 def _joined(found: Iterable[PictureScores]) -> list[PictureScores]:
@@ -129,7 +145,8 @@ def _of_run(path: Path, store: RunStore, metrics: ChosenMetrics) -> PictureScore
         return None
     scene = record.request.scene
     row = metric_row(scene, record.evaluation, metrics)
-    return _of_row(row, store.picture_of(path), metrics)
+    scores = _of_row(row, store.picture_of(path), metrics)
+    return None if scores is None else replace(scores, recipe=study_run(record, ()).recipe)
 
 
 def _of_benchmark(folder: Path, file: Path, metrics: ChosenMetrics) -> PictureScores | None:

@@ -78,12 +78,14 @@ def test_results_of_evaluate_are_read(tmp_path):
 
 def test_runs_are_scored_from_their_stored_perception(tmp_path):
     record, events = STORE.load(SAMPLE)
-    for x in (20, 50, 80):
+    for x in (20, 50, 80, 80):
         judged = judged_run(DOG, CAR, masks=(masked("m1", x, 50), masked("m2", 50, 50)))
-        request = replace(record.request, scene=judged.scene)
+        prompt = replace(judged.scene.prompt, text=f"{judged.scene.prompt.text}, {x}")
+        request = replace(record.request, scene=replace(judged.scene, prompt=prompt))
         STORE.save(replace(record, request=request, evaluation=judged.evaluation), events, tmp_path)
     table = compare_pictures([tmp_path], STORE, choose_metrics(["pse", "scene_graph"]))
     assert columns(table) == {"checker": 3, "pse": 3, "scene_graph": 3}
+    assert table.notes == ("Not counted: 1 run repeats the prompt, seed and settings of another.",)
     assert all(each.picture.path.is_file() for each in table.disagreements)
 
 
