@@ -319,8 +319,15 @@ def _written_lines(run: OpenRun | None) -> Iterator[str]:
         yield f"Wrote {run.path}"
 
 
+SAMENESS_IN_WORDS = {
+    Sameness.SAME: "The picture is the same: every pixel is equal.",
+    Sameness.CLOSE: "The pictures differ, but not visibly.",
+    Sameness.DIFFERENT: "The pictures differ.",
+}
+
+
 def _comparison_lines(comparison: Reproduction) -> Iterator[str]:
-    yield comparison.sameness.value
+    yield SAMENESS_IN_WORDS[comparison.sameness]
     if comparison.largest_difference:
         mean, largest = comparison.mean_difference, comparison.largest_difference
         yield f"Pixel differences (0 to 255): mean {mean:.3f}, maximum {largest}."
@@ -397,6 +404,7 @@ class Totals:
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
         self._pse: list[float] = []
+        self._changed = 0
 
     def add(self, run: OpenRun, evaluation: Evaluation) -> None:
         """Add an evaluated run."""
@@ -406,11 +414,21 @@ class Totals:
             self._pse.append(pse_of(relations[verdict.relation_id], evaluation))
         self._outcomes.update(each.outcome.value for each in evaluation.mention_verdicts)
 
+    def compare(self, before: Evaluation | None, after: Evaluation | None) -> None:
+        """Count the verdicts on relations that differ from the stored ones."""
+        if before is not None and after is not None:
+            stored = {each.relation_id: each.outcome for each in before.verdicts}
+            judged = {each.relation_id: each.outcome for each in after.verdicts}
+            self._changed += sum(
+                judged[each] is not stored[each] for each in stored.keys() & judged.keys()
+            )
+
     @property
     def answer(self) -> Mapping[str, Any]:
         """Totals as plain data."""
         return {
             "relations": len(self._pse),
+            "changed": self._changed,
             **self._outcomes,
             "mean_pse": mean(self._pse) if self._pse else None,
         }
@@ -418,7 +436,10 @@ class Totals:
     def lines(self, batch: RunBatch) -> Iterator[str]:
         """Yield the totals as lines of text."""
         counts = ", ".join(f"{count} {outcome}" for outcome, count in self._outcomes.items())
-        yield f"{batch.read} of {len(batch)} runs judged again: {counts or 'no relations'}"
+        judged = f"{batch.read} of {len(batch)} runs judged again"
+        yield f"{judged}: {counts or 'no relations'}" if batch.read else f"{judged}."
+        if self._pse:
+            yield f"{self._changed} of {len(self._pse)} verdicts on relations changed"
         if self._pse:
             n = f"n = {len(self._pse)} relations; missing objects count 0"
             yield f"Mean PSE {mean(self._pse):.2f} ({n})"
@@ -434,6 +455,7 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     da_settings = studio.judging.da_settings(options.da, options.da_set)
     choice = judge_choice(options)
     note_absent_models(studio, choice)
+    totals = Totals()
 
     def judge(run: OpenRun) -> OpenRun:
         if choice == DEFAULT_JUDGE_SET and run.evaluation is not None:
@@ -441,12 +463,13 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         else:
             da_models, token = DaModelChoice(settings=da_settings), CancelFlag()
             judged = studio.judging.run(run, settings, token, da_models, choice)
+        totals.compare(run.evaluation, judged.evaluation)
         if options.store and judged.path and judged.evaluation:
             studio.storage.store.judge(judged.path, judged.evaluation)
         return judged
 
     batch = RunBatch(studio, options.runs, judge, with_details=options.debug)
-    totals, answers = Totals(), []
+    answers = []
     for path, judged, evaluation in batch:
         totals.add(judged, evaluation)
         if options.json:
@@ -455,7 +478,12 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
             row = {"picture": str(path), "prompt": judged.scene.prompt.text, "error": None}
             answers.append({**row, **evaluation_answer(evaluation, judged.scene)})
         else:
-            show_lines([*([str(path)] if len(batch) > 1 else []), *run_lines(judged)])
+            show_lines(
+                [
+                    *([str(path)] if len(batch) > 1 else []),
+                    *run_lines(replace(judged, seconds=None)),
+                ]
+            )
     if options.csv:
         failed = [{"picture": each["run"], **each} for each in batch.errors]
         show_table(verdict_table([*answers, *failed]))

@@ -42,6 +42,8 @@ from spatialstudio.science.guidance.methods import GUIDANCE_METHODS
 
 Values = tuple[float, ...]
 
+ID_LETTERS = 8
+"""Characters of a sweep's id that tell it from the others of a library."""
 _LONG_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
@@ -138,6 +140,8 @@ def sweep(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio.bus.subscribe(lambda event: failures.extend(store_failure(event)))
     studio.bus.subscribe(warn_of_unread)
     show_progress(f"{len(requests)} pictures, {known.count(None)} to generate")
+    for line in dict.fromkeys(_filter_line(request) for request in requests):
+        show_progress(line)
     paths = _drawn(studio, requests, known, failures)
     for failure in failures:
         complain(failure, with_details=options.debug)
@@ -242,6 +246,13 @@ def _request(studio: Studio, item: argparse.Namespace) -> GenerationRequest:
         row = SweepPoint(field=SweepField.STRENGTH, value=item.strength)
     sweep_id = SweepId(uuid.uuid5(uuid.NAMESPACE_URL, grid).hex)
     return replace(request, sweep=SweepCell(sweep_id=sweep_id, column=column, row=row))
+
+
+def _filter_line(request: GenerationRequest) -> str:
+    """Return the filter that lists the grid of a request in the gallery."""
+    assert request.sweep is not None
+    name = request.sweep.sweep_id[:ID_LETTERS]
+    return f'"{request.scene.prompt.text}" is in the gallery as sweep:{name}'
 
 
 def _stored(studio: Studio, folder: Path) -> list[tuple[GenerationRequest, Path]]:

@@ -149,13 +149,16 @@ def test_a_run_drawn_again_is_the_same(terminal, runs, picture):
 def test_a_run_drawn_again_names_the_written_file(terminal, runs, picture):
     done = terminal("runs", "again", "--library", runs, picture)
     (written,) = (str(file) for file in runs.glob("*.png") if str(file) != picture)
-    assert done.out.splitlines() == [f"Wrote {written}", "same"]
+    assert done.out.splitlines() == [
+        f"Wrote {written}",
+        "The picture is the same: every pixel is equal.",
+    ]
 
 
 @pytest.mark.parametrize(
     ("sameness", "largest", "reasons", "last"),
     [
-        (Sameness.SAME, 0, (), "same"),
+        (Sameness.SAME, 0, (), "The picture is the same: every pixel is equal."),
         (Sameness.CLOSE, 1, (), "No recorded difference of software or machine."),
         (Sameness.DIFFERENT, None, (), "No recorded difference of software or machine."),
         (

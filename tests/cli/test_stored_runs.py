@@ -47,15 +47,17 @@ def test_all_runs_of_a_folder_are_judged_again_and_summed_up(terminal, folder):
     answer = json.loads(done.out)
     assert done.code == 0
     assert sorted(run["seed"] for run in answer["runs"]) == [1, 2, 3]
-    assert answer["summary"] == {"relations": 3, "PASS": 3, "mean_pse": 1}
+    assert answer["summary"] == {"relations": 3, "changed": 0, "PASS": 3, "mean_pse": 1}
     assert answer["errors"] == []
 
 
 def test_the_number_of_runs_judged_again_is_printed(terminal, folder):
     lines = terminal("judge-again", folder).out.splitlines()
     assert sum(line.startswith("PASS: ") for line in lines) == 3
-    assert lines[-2:] == [
+    assert not any(line.startswith("Generated") for line in lines)
+    assert lines[-3:] == [
         "3 of 3 runs judged again: 3 PASS",
+        "0 of 3 verdicts on relations changed",
         "Mean PSE 1.00 (n = 3 relations; missing objects count 0)",
     ]
 
@@ -107,6 +109,7 @@ def test_a_folder_without_a_run_is_reported(terminal, tmp_path):
     done = terminal("judge-again", tmp_path)
     assert done.code == 1
     assert done.err
+    assert "no relations" not in done.out
 
 
 def test_verdicts_of_the_sticker_models_on_other_pictures_are_not_judged_again(

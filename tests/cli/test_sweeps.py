@@ -120,17 +120,17 @@ def test_unguided_pictures_are_drawn_once_for_all_methods(sweep):
     assert sweep(PROMPT, *words)[1] == 3
 
 
-def test_each_prompt_has_a_grid_that_the_library_finds(terminal, registry, sweep, tmp_path):
-    sweep(PROMPT, OTHER, "--strength", "0,5", "--seeds", "0-1")
+def test_the_filter_of_each_prompt_s_grid_is_printed(terminal, tmp_path):
     folder = tmp_path / "study"
-    store = registry._get("store", "")
-    pictures = sorted(folder.glob("*.png"))
-    cells = [store.load(path)[0].request.sweep for path in pictures]
-    ids = {cell.sweep_id for cell in cells}
-    assert len(ids) == 2
-    line = f"sweep:{next(iter(ids))[:12]}"
-    done = terminal("runs", "list", line, "--library", folder, "--json")
-    assert json.loads(done.out)["found"] == 4
+    words = ("sweep", PROMPT, OTHER, "--strength", "0,5", "--seeds", "0-1", "--guidance", "psg")
+    printed = terminal(*words, "--out", folder).err.splitlines()
+    for prompt in (PROMPT, OTHER):
+        (line,) = (each for each in printed if each.startswith(f'"{prompt}" is in the gallery as '))
+        grid = line.split()[-1]
+        done = terminal("runs", "list", grid, "--library", folder, "--json")
+        found = json.loads(done.out)
+        assert found["found"] == 4
+        assert {run["prompt"] for run in found["runs"]} == {prompt}
 
 
 @pytest.mark.parametrize(

@@ -235,6 +235,12 @@ def test_a_file_of_another_kind_belongs_to_no_run(tmp_path):
         RunFiles().load(tmp_path / "notes.txt")
 
 
+@pytest.mark.parametrize("name", ["absent", "absent.txt"])
+def test_a_path_of_nothing_is_reported(tmp_path, name):
+    with pytest.raises(StudioError, match=f'There is no file or folder ".*{name}"'):
+        RunFiles().load(tmp_path / name)
+
+
 def test_a_file_is_rejected_as_folder_for_runs(tmp_path, picture):
     record, events = RunFiles().load(picture)
     (tmp_path / "file").write_text("taken")
