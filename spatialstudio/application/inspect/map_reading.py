@@ -17,6 +17,7 @@ from spatialstudio.domain.scene import (
     Relation,
     SceneGraph,
 )
+from spatialstudio.science.checker.evidence import share_in_words
 from spatialstudio.science.pos.isolines import (
     Segments,
     isolines,
@@ -267,7 +268,7 @@ def _line_in_words(reading: AxisReading, scene: SceneGraph) -> str:
     before, behind, side = SIDES[reading.axis]
     first, second = map(scene.name, (reading.first, reading.second))
     preposition = " of it" if reading.axis is Axis.X else " it"
-    share = f"{reading.line.share * PERCENT:.0f} %"
+    share = share_in_words(reading.line.share)
     return (
         f"The curves cross at {reading.line.place * PERCENT:.0f} % of the {side}: {share} of "
         f"the attention to {first} is {before}{preposition}, and {share} of the attention to "

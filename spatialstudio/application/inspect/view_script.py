@@ -79,7 +79,7 @@ maps = {{word: recorded[f"map_{moment}/{{word}}"][row] for word in WORDS}}
 _LAYER_MAPS = """\
 {opening}
 averaged = run.mean_over_layers({layers!r}, head={head!r}, moment={moment!r})
-maps = {{word: averaged[word][STEP // {every}] for word in WORDS}}
+maps = {{word: averaged[word][{row}] for word in WORDS}}
 """
 
 _NUMPY = "import numpy as np\n\n"
@@ -158,7 +158,7 @@ def _reading(
         layers=sorted(layers.choice.layers),
         head=layers.choice.head,
         moment=MOMENT_NAMES[moment],
-        every=every,
+        row="STEP" if every == 1 else f"STEP // {every}",
     )
     return maps, _LAYER_PEAK
 
