@@ -42,7 +42,7 @@ from spatialstudio.ui.widgets.fields import ComboBox, DecimalBox, EditLine, Numb
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
 SIZE_EM = (72, 46)
-FORM_EM, CAPTION_EM, MOST_VIEW_EM = 27, 5.5, 38
+FORM_EM, CAPTION_LINES, MOST_VIEW_EM = 27, 5, 38
 ROWS_SHOWN = 5
 """Rows of a list before it scrolls."""
 PAUSE_MS = 150
@@ -198,7 +198,9 @@ class FigureDialog(TitledDialog):
         self._notice = TextLabel(tone=Tone.MUTED)
         self._caption = QPlainTextEdit(readOnly=True)
         self._caption.setAccessibleName(tr("Caption"))
-        self._caption.setFixedHeight(em(CAPTION_EM))
+        edge = 2 * (self._caption.document().documentMargin() + self._caption.frameWidth())
+        lines = CAPTION_LINES * self._caption.fontMetrics().lineSpacing()
+        self._caption.setFixedHeight(round(lines + edge))
         self._export = push_button(tr("Save figure…"), self.export_asked, kind="primary")
         self._export.setDefault(True)
         self._lay_out()
