@@ -86,12 +86,13 @@ def study_plot(runs: Sequence[ExportedRun], look: ExportLook) -> Drawing:
         items += _panel(made, name, look, top)
         top += PLOT_HEIGHT + PANEL_GAP
     top -= PANEL_GAP
-    names = _names(made)
-    is_listed = _are_too_long(names) and not _are_numbers(made)
-    items += _group_names(made, names, look, top + LINE_HEIGHT, is_listed=is_listed)
+    names, title, notes = _names(made), ", ".join(map(setting_label, made.by)), made.figure_notes
+    if _stride(names) > 1 and not _are_numbers(made):
+        notes = (_list_of_groups(made, names), *notes)
+        names, title = [str(place) for place in range(1, len(names) + 1)], "Group"
+    items += _group_axis(made, names, title, look, top + LINE_HEIGHT)
     width = 2 * MARGIN + SIDE + PLOT_WIDTH
-    listed = (_list_of_groups(made, names),) if is_listed else ()
-    caption = _caption(made, runs, look.study, listed)
+    caption = _caption(made, runs, look.study, notes)
     return captioned(runs[0], look, items, width, top + 3 * LINE_HEIGHT, caption)
 
 
@@ -157,22 +158,16 @@ def _place(made: Study, place: int) -> float:
     return MARGIN + SIDE + PLOT_WIDTH * (place + 0.5) / len(made.groups)
 
 
-def _group_names(
-    made: Study, names: Sequence[str], look: ExportLook, y: float, *, is_listed: bool
+def _group_axis(
+    made: Study, names: Sequence[str], title: str, look: ExportLook, y: float
 ) -> Iterator[Item]:
-    """Yield the groups' names and those of their settings; numbers if the caption lists the names.
-
-    Of names that are too long for their room, some at equal distances are shown.
-    """
-    muted, words = look.palette.colours["muted"], ", ".join(map(setting_label, made.by))
-    if is_listed:
-        names, words = [str(place) for place in range(1, len(names) + 1)], "Group"
-    stride = ceil(_width_needed(names) * len(names) / PLOT_WIDTH)
-    for place, name in list(enumerate(names))[::stride]:
+    """Yield the names of the groups that have room, at equal distances, and the axis title."""
+    colours = look.palette.colours
+    for place, name in list(enumerate(names))[:: _stride(names)]:
         at = (_place(made, place), y)
-        yield Text(at=at, text=name, colour=muted, size=SMALL, anchor=Anchor.MIDDLE)
+        yield Text(at=at, text=name, colour=colours["muted"], size=SMALL, anchor=Anchor.MIDDLE)
     at = (MARGIN + SIDE + PLOT_WIDTH, y + LINE_HEIGHT)
-    yield Text(at=at, text=words, colour=look.palette.colours["text"], anchor=Anchor.END)
+    yield Text(at=at, text=title, colour=colours["text"], anchor=Anchor.END)
 
 
 def _names(made: Study) -> list[str]:
@@ -182,14 +177,10 @@ def _names(made: Study) -> list[str]:
     ]
 
 
-def _width_needed(names: Sequence[str]) -> float:
-    """Return the width of the longest name with the gap to the next one."""
-    return max(width_of(name, SMALL) for name in names) + NAME_GAP
-
-
-def _are_too_long(names: Sequence[str]) -> bool:
-    """Return True if the groups' names do not fit beside each other."""
-    return _width_needed(names) > PLOT_WIDTH / len(names)
+def _stride(names: Sequence[str]) -> int:
+    """Return every which name fits beside the next shown one; 1 if all fit."""
+    width = max(width_of(name, SMALL) for name in names) + NAME_GAP
+    return ceil(width * len(names) / PLOT_WIDTH)
 
 
 def _are_numbers(made: Study) -> bool:
@@ -199,7 +190,7 @@ def _are_numbers(made: Study) -> bool:
 
 
 def _caption(
-    made: Study, runs: Sequence[ExportedRun], choice: StudyChoice, listed: tuple[str, ...]
+    made: Study, runs: Sequence[ExportedRun], choice: StudyChoice, notes: Sequence[str]
 ) -> tuple[str, ...]:
     """Return how many runs were averaged over what, and how the intervals are computed.
 
@@ -207,7 +198,7 @@ def _caption(
         made: The study.
         runs: The runs.
         choice: The titles of the numbers.
-        listed: The list of the groups if the axis shows their numbers, else empty.
+        notes: Sentences on the groups.
     """
     others = [name for name in made.varied if name not in made.by]
     over = ", ".join(_in_sentence(setting_label(name)) for name in others) or "nothing"
@@ -216,8 +207,7 @@ def _caption(
     counts = ", ".join(str(group.runs) for group in made.groups)
     return (
         f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
-        *listed,
-        *made.figure_notes,
+        *notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )
 

@@ -145,16 +145,36 @@ def test_names_of_many_groups_do_not_overlap(runs, exports):
         return replace(runs[0], record=replace(runs[0].record, request=request))
 
     drawing = study_plot([at(place) for place in range(21)], exports.look())
-    values = {f"{place / 20:g}" for place in range(21)}
-    names = [
-        item
-        for item in drawing.items
-        if isinstance(item, Text) and item.anchor is Anchor.MIDDLE and item.text in values
-    ]
+    names = group_names(drawing)
     assert len(names) > 5
+    assert {name.text for name in names} <= {f"{place / 20:g}" for place in range(21)}
+    assert_apart(names)
+
+
+def group_names(drawing):
+    """Return the texts below the horizontal axis."""
+    return [x for x in drawing.items if isinstance(x, Text) and x.anchor is Anchor.MIDDLE]
+
+
+def assert_apart(names):
     for left, right in pairwise(names):
         needed = (width_of(left.text, left.size) + width_of(right.text, right.size)) / 2
         assert right.at[0] - left.at[0] > needed
+
+
+def test_numbers_of_very_many_groups_do_not_overlap(runs, exports):
+    prompts = [f"a dog to the left of car {place:03}" for place in range(60)]
+    choice = StudyChoice(numbers={"pos": "PoS"}, by=("prompt",))
+    many = [with_prompt(runs[0], prompt) for prompt in prompts]
+    drawing = study_plot(many, replace(exports.look(), study=choice))
+    names = group_names(drawing)
+    numbers = [int(name.text) for name in names]
+    strides = {after - before for before, after in pairwise(numbers)}
+    assert len(strides) == 1
+    assert 1 < strides.pop() < 6
+    assert_apart(names)
+    caption = " ".join(texts(drawing))
+    assert all(f"{place}: {prompt}" in caption for place, prompt in enumerate(prompts, 1))
 
 
 def test_long_names_of_groups_are_numbered_and_listed_in_the_caption(runs, exports):
