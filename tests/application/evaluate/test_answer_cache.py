@@ -7,6 +7,7 @@ import pytest
 
 from spatialstudio.adapters.chat.server import ServerSettings
 from spatialstudio.adapters.questions.vision_model import VisionLanguageModel
+from spatialstudio.application.evaluate import answer_cache
 from spatialstudio.application.evaluate.answer_cache import CachedAnswerer
 from spatialstudio.domain.assertion import QuestionAnswer, YesNoChances
 from tests.adapters.loopback import LoopbackServer, says, sends
@@ -86,6 +87,17 @@ def test_damaged_lines_are_skipped_and_followed_by_whole_ones(ask, tmp_path, end
     path.write_bytes(path.read_bytes() + end)
     assert ask(yes)[1] == 1
     assert ask(yes)[1] == 0
+
+
+def test_a_cache_that_is_too_large_is_neither_read_nor_extended(ask, tmp_path, monkeypatch):
+    ask(yes)
+    (path,) = tmp_path.rglob("*.jsonl")
+    stored = path.read_bytes()
+    monkeypatch.setattr(answer_cache, "MOST_BYTES", len(stored) - 1)
+    answers, requests = ask(yes)
+    assert requests == 2
+    assert all(answer.chances for answer in answers)
+    assert path.read_bytes() == stored
 
 
 class Unnamed:
