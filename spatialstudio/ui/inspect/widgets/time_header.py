@@ -101,7 +101,7 @@ def areas_in_words(contents: TimeContents) -> tuple[str, ...]:
     if contents.first.guided_steps:
         texts.append(tr("shaded steps: guided"))
     if any(curve.bounds for curve in contents.first.curves):
-        texts.append(tr("band on a curve: ties counted as 0 to 1"))
+        texts.append(tr("band on a curve: strict to inclusive PoS"))
     return tuple(texts)
 
 
