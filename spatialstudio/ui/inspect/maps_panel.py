@@ -77,11 +77,11 @@ class MapsPanel(Panel):
             {each: (tr(text), tr(tip)) for each, (text, tip) in MOMENTS.items()},
         )
         self._moment.choice_picked.connect(lambda moment: self._maps.show_look(moment=moment))
-        self._note = TextLabel(tone=Tone.MUTED, small=True)
+        self._note = TextLabel(tone=Tone.MUTED, small=True, lines=2)
         self._legend = MapLegend(context.theme)
-        self._sentence = TextLabel(tone=Tone.HEADING)
+        self._sentence = TextLabel(tone=Tone.HEADING, lines=2)
         self._second_sentence = TextLabel()
-        self._details = TextLabel(tone=Tone.MUTED, small=True)
+        self._details = TextLabel(tone=Tone.MUTED, small=True, lines=3)
         copy = context.actions[inspect_commands.COPY_PYTHON]
         self._copy = push_button(tr("Copy as Python"), copy.trigger, tip=copy.toolTip())
         context.actions.bind(inspect_commands.COPY_PYTHON, self._copy_script)

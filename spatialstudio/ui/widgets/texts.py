@@ -77,12 +77,20 @@ class TextLabel(PlainLabel):
         tone: Its emphasis.
         small: Whether its letters are small.
         wraps: Whether it is wrapped to its width.
+        lines: Lines of room that it keeps for longer texts.
     """
 
     def __init__(
-        self, text: str = "", tone: Tone = Tone.PLAIN, *, small: bool = False, wraps: bool = True
+        self,
+        text: str = "",
+        tone: Tone = Tone.PLAIN,
+        *,
+        small: bool = False,
+        wraps: bool = True,
+        lines: int = 1,
     ) -> None:
         super().__init__(text, tone=tone)
+        self._lines = lines
         self.setWordWrap(wraps)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         policy = self.sizePolicy()  # keeps height-for-width
@@ -95,7 +103,14 @@ class TextLabel(PlainLabel):
         """Return a small width, as Qt's own minimum for wrapped text would widen docks."""
         if not self.wordWrap():
             return super().minimumSizeHint()
-        return QSize(em(NARROWEST_EM), self.fontMetrics().lineSpacing())
+        return QSize(em(NARROWEST_EM), self._room())
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of the text at a width; at least that of its lines of room."""
+        return max(super().heightForWidth(width), self._room())
+
+    def _room(self) -> int:
+        return self._lines * self.fontMetrics().lineSpacing()
 
 
 class RemarkLabel(TextLabel):

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from spatialstudio.domain.frozen import frozen
-from spatialstudio.ui.inspect.widgets.pos_curve import GuidanceMark, PosCurve
+from spatialstudio.ui.inspect.widgets.pos_curve import GuidanceMark, PosCurve, TimeLine
 from spatialstudio.ui.theme.theme import SMALL, Theme, em, plot_font
 from spatialstudio.ui.widgets.plot import Plot, Values, place_text
 from spatialstudio.ui.widgets.plot_row import CACHED, PlotCurve, PlotLine
@@ -71,6 +71,12 @@ class LaneCurve:
 
     curve: PosCurve
     is_second: bool = False
+
+
+def colour_of_all(line: TimeLine, theme: Theme) -> QColor:
+    """Return the colour of a run's curves in the legend: their hue, or grey for several hues."""
+    hues = {curve.hue for curve in line.curves}
+    return theme.mention(hues.pop()) if len(hues) == 1 else theme.colour("muted")
 
 
 class Bars(pg.BarGraphItem):  # type: ignore[misc]

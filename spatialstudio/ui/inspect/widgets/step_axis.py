@@ -46,7 +46,7 @@ class StepAxis(pg.AxisItem):  # type: ignore[misc]
         self.setHeight(area.height())
         self.setGeometry(area)
         self._name.setFont(plot_font(SMALL))
-        place_text(self._name, QPointF(area.left() - gap, area.center().y()), (1, 0.5))
+        place_text(self._name, QPointF(area.left() - gap, area.top()), (1, 0))
 
     def dress(self, theme: Theme) -> None:
         """Apply the theme's colours."""

@@ -5,6 +5,7 @@ from PySide6.QtGui import QAction, QColor, QFontMetricsF, QPainter, QPen, QResiz
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from spatialstudio.ui.inspect.widgets.pos_curve import TimeContents
+from spatialstudio.ui.inspect.widgets.pos_lanes import colour_of_all
 from spatialstudio.ui.theme.theme import (
     SMALL,
     Theme,
@@ -84,7 +85,8 @@ class CurveLegend(PaintedWidget):
             (curve.name, self._theme.mention(curve.hue), solid) for curve in contents.first.curves
         ]
         if contents.second is not None:
-            entries.append((contents.second.name, self._theme.colour("muted"), dashed))
+            colour = colour_of_all(contents.second, self._theme)
+            entries.append((contents.second.name, colour, dashed))
         if contents.goal is not None:
             text = tr("goal {goal:g}").format(goal=contents.goal)
             entries.append((text, self._theme.colour("good"), dashed))
@@ -107,9 +109,12 @@ def areas_in_words(contents: TimeContents) -> tuple[str, ...]:
 
 def _named_by(contents: TimeContents) -> tuple[object, ...]:
     """Return what determines the entries."""
-    second = None if contents.second is None else contents.second.name
-    curves = [(curve.name, curve.hue) for curve in contents.first.curves]
-    return (curves, second, contents.goal, contents.reading, areas_in_words(contents))
+    curves = [
+        (line.name, [(curve.name, curve.hue) for curve in line.curves])
+        for line in (contents.first, contents.second)
+        if line is not None
+    ]
+    return (curves, contents.goal, contents.reading, areas_in_words(contents))
 
 
 def _swatch(style: Qt.PenStyle) -> float:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
@@ -67,6 +69,16 @@ def test_the_legend_names_curves_goal_and_shaded_areas(chart):
         ("guided steps", True),
         ("strict to inclusive PoS", True),
     ]
+
+
+def test_the_second_run_has_the_colour_of_its_curves_in_the_legend(chart, theme):
+    def colour_of_second():
+        return next(key.colour for key in legend_of(chart) if key.name == "Baseline")
+
+    assert colour_of_second() == theme.mention(1)
+    curves = (*CONTENTS.second.curves, PosCurve(NAME, 2, ((0, 0.4), (10, 0.4))))
+    chart.show_contents(replace(CONTENTS, second=replace(CONTENTS.second, curves=curves)))
+    assert colour_of_second() == theme.colour("muted")
 
 
 def test_the_legend_names_only_areas_that_are_drawn(chart):
