@@ -21,6 +21,7 @@ from spatialstudio.application.inspect.inspection import (
     places_in_words,
     run_placements,
 )
+from spatialstudio.application.inspect.step_numbers import needed_no_guidance
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.assertion import DaScore
 from spatialstudio.domain.errors import PluginError
@@ -316,6 +317,7 @@ def run_lines(run: OpenRun) -> Iterator[str]:
             asked.sampling.steps,
             guidance.method_id,
             guidance.strength,
+            is_left_unguided=needed_no_guidance(run),
         )
     if run.path is not None and run.seconds is not None:
         yield f"Generated in {run.seconds:.1f} s on {run.device}, saved to {run.path}"
@@ -377,9 +379,18 @@ def judge_set_lines(used: UsedJudgeSet) -> Iterator[str]:
         yield f"Warning: {used.warning}"
 
 
-def asked_line(model_id: str, seed: int, steps: int, method_id: str, strength: float) -> str:
+def asked_line(
+    model_id: str,
+    seed: int,
+    steps: int,
+    method_id: str,
+    strength: float,
+    *,
+    is_left_unguided: bool = False,
+) -> str:
     """Return the settings of a run in one line."""
     held = f"{method_id}, step size {strength:g}" if strength else UNGUIDED
+    held += ", not needed" if is_left_unguided else ""
     noun = "step" if steps == 1 else "steps"
     return f"{model_id}, seed {seed}, {steps} {noun}, guidance {held}"
 

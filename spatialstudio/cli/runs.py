@@ -264,6 +264,7 @@ def _entry_answer(entry: LibraryEntry) -> Mapping[str, Any]:
         "seed": summary.seed,
         "method": summary.method_id,
         "strength": summary.strength,
+        "is_left_unguided": summary.is_left_unguided,
         "outcome": summary.outcome.value if summary.outcome else None,
         "relations": [_claim_answer(claim) for claim in summary.claims],
         "stars": marks.stars,
@@ -293,7 +294,12 @@ def _entry_lines(entry: LibraryEntry) -> Iterator[str]:
     state = "".join(f"  ({name})" for name, holds in states if holds)
     yield f"{outcome:{WIDTH}}  {stars:{MOST_STARS}}  {summary.prompt}"
     asked = asked_line(
-        summary.model_id, summary.seed, summary.steps, summary.method_id, summary.strength
+        summary.model_id,
+        summary.seed,
+        summary.steps,
+        summary.method_id,
+        summary.strength,
+        is_left_unguided=summary.is_left_unguided,
     )
     other = f"picture {summary.source}" if summary.source else NO_SETTINGS
     settings = asked if summary.has_settings else other
@@ -440,8 +446,7 @@ class Totals:
         yield f"{judged}: {counts or 'no relations'}" if batch.read else f"{judged}."
         if self._pse:
             yield f"{self._changed} of {len(self._pse)} verdicts on relations changed"
-        if self._pse:
-            n = f"n = {len(self._pse)} relations; missing objects count 0"
+            n = f"n = {len(self._pse)} relations of all runs; missing objects count 0"
             yield f"Mean PSE {mean(self._pse):.2f} ({n})"
 
 

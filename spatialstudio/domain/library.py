@@ -1,4 +1,4 @@
-"""Records of finished runs, and the library: summaries, marks, filters and grid cells."""
+"""Records of finished runs; the library's summaries, marks, filters and grid cells."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -13,12 +13,7 @@ import numpy.typing as npt
 from spatialstudio.domain.attention import AttentionFile, TextLayer
 from spatialstudio.domain.devices import MemoryEstimate
 from spatialstudio.domain.frozen import SPARSE, frozen
-from spatialstudio.domain.generation import (
-    CandidateScore,
-    GenerationRequest,
-    ModelSetup,
-    RequestId,
-)
+from spatialstudio.domain.generation import CandidateScore, GenerationRequest, ModelSetup, RequestId
 from spatialstudio.domain.scene import RelationId, TokenSpan
 from spatialstudio.domain.steering import ParticleStep
 from spatialstudio.domain.sweep import SweepCell
@@ -273,6 +268,7 @@ class RunSummary:
         sweep: The cell in a sweep; None outside a sweep.
         setup: Numerical setup of the model.
         source: File name of an imported image; empty for a generated one.
+        is_left_unguided: Whether its trial needed no guidance.
     """
 
     id: RunId
@@ -293,6 +289,7 @@ class RunSummary:
     sweep: SweepCell | None = None
     setup: ModelSetup = field(default_factory=ModelSetup)
     source: str = field(default="", metadata=SPARSE)
+    is_left_unguided: bool = field(default=False, metadata=SPARSE)
 
     @property
     def has_settings(self) -> bool:

@@ -16,7 +16,7 @@ from spatialstudio.domain.library import Reproduction, Sameness
 from spatialstudio.domain.verdict import Outcome
 
 PROMPT = "a photo of a dog to the left of a car"
-ASKED = "fake, seed 0, 2 steps, guidance layout, step size 100"
+ASKED = "fake, seed 0, 2 steps, guidance layout, step size 100, not needed"
 
 
 @pytest.fixture
@@ -43,6 +43,7 @@ def test_runs_are_found_by_a_filter(terminal, runs, picture):
     found = answer(terminal("runs", "list", "--library", runs, "--json", "verdict:pass", "dog"))
     assert [run["picture"] for run in found["runs"]] == [picture]
     assert found["runs"][0]["relations"][0]["outcome"] == "PASS"
+    assert found["runs"][0]["is_left_unguided"]  # the fake model reports no pass of guidance
     assert answer(terminal("runs", "list", "--library", runs, "--json", "cat"))["found"] == 0
 
 

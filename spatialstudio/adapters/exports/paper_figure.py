@@ -470,8 +470,7 @@ def is_baseline(run: ExportedRun) -> bool:
 def labels_of(runs: Sequence[ExportedRun]) -> tuple[str, ...]:
     """Name runs, with seed and step size where they differ.
 
-    The names are "Guided", "Left unguided" (its trial needed no guidance), "Steered" and
-    "Baseline".
+    The names are "Guided", "Guidance not needed" (by its trial), "Steered" and "Baseline".
     """
     samplings = [run.record.request.sampling for run in runs]
     seeds = {each.seed for each in samplings}
@@ -482,7 +481,7 @@ def labels_of(runs: Sequence[ExportedRun]) -> tuple[str, ...]:
         if sampling.guidance.is_on:
             passes = [step.guiding_passes for step in run.steps]
             is_unguided = is_left_unguided(run.record.request, passes)
-            parts = ["Left unguided" if is_unguided else "Guided"]
+            parts = ["Guidance not needed" if is_unguided else "Guided"]
             if len(strengths) > 1:
                 parts.append(f"step size {sampling.guidance.strength:g}")
         if len(seeds) > 1:

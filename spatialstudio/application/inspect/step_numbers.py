@@ -317,7 +317,7 @@ def name_first(run: OpenRun, second: OpenRun | None = None) -> str:
 
     Returns:
         "Fixed" next to its start if it passes, else "Attempt"; next to other runs "Seed 7",
-        "Guided", "Left unguided" if its trial needed no guidance, or "This run".
+        "Guided", "Guidance not needed" by its trial, or "This run".
     """
     if second is not None and _is_start(run, second):
         return "Fixed" if _outcome(run) is Outcome.PASS else "Attempt"
@@ -325,7 +325,7 @@ def name_first(run: OpenRun, second: OpenRun | None = None) -> str:
     if asked is not None and other is not None and asked.sampling.seed != other.sampling.seed:
         return f"Seed {asked.sampling.seed}"
     if needed_no_guidance(run):
-        return "Left unguided"
+        return "Guidance not needed"
     return "This run" if goal_of(run) is None else "Guided"
 
 

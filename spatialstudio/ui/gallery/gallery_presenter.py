@@ -19,6 +19,7 @@ from spatialstudio.domain.library import (
     Flag,
     LibraryEntry,
     Reproduction,
+    RunSummary,
     Sameness,
 )
 from spatialstudio.domain.requirements import JUDGED_KINDS
@@ -212,15 +213,13 @@ def facts_of_entry(entry: LibraryEntry) -> tuple[tuple[str, str], ...]:
     """Return the generation settings of a run, as names and values."""
     summary = entry.summary
     has_settings, deleted = summary.has_settings, entry.deleted
+    guidance = _guidance_in_words(summary)
     facts = (
         (tr("Seed"), str(summary.seed) if has_settings else ""),
         (tr("File"), summary.source),
         (tr("Model"), summary.model_id or tr("not recorded")),
         (tr("Steps"), str(summary.steps) if has_settings else ""),
-        (
-            tr("Guidance"),
-            guidance_in_words(summary.method_id, summary.strength) if has_settings else "",
-        ),
+        (tr("Guidance"), guidance if has_settings else ""),
         (tr("Size"), f"{summary.width} × {summary.height}" if summary.width else ""),  # noqa: RUF001
         (tr("Judged" if summary.source else "Created"), f"{summary.created:%Y-%m-%d %H:%M} UTC"),
         (tr("Device"), summary.device),
@@ -238,6 +237,8 @@ def _caption(entry: LibraryEntry) -> str:
     if not summary.has_settings:
         return summary.source or entry.path.name
     words = tr("seed {seed}") if is_guided(summary) else tr("seed {seed}, baseline")
+    if summary.is_left_unguided:
+        words = tr("seed {seed}, guidance not needed")
     return words.format(seed=summary.seed)
 
 
@@ -352,6 +353,12 @@ def _is_partner(entry: LibraryEntry, run: LibraryEntry) -> bool:
     return is_same_asked and one.method_id != other.method_id and not entry.is_missing
 
 
+def _guidance_in_words(summary: RunSummary) -> str:
+    return guidance_in_words(
+        summary.method_id, summary.strength, is_left_unguided=summary.is_left_unguided
+    )
+
+
 def _is_baseline(entry: LibraryEntry) -> bool:
     return not is_guided(entry.summary)
 
@@ -365,7 +372,7 @@ def _compared(entry: LibraryEntry, picture: RgbImage, has_seeds: bool) -> Compar
     outcome = summary.outcome.value if summary.outcome else tr("not judged")
     remark = tr("{outcome}, seed {seed}, guidance {guidance}").format(
         seed=summary.seed,
-        guidance=guidance_in_words(summary.method_id, summary.strength),
+        guidance=_guidance_in_words(summary),
         outcome=outcome,
     )
     return ComparedPicture(rgb_image(picture), title, remark)

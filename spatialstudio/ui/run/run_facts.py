@@ -77,9 +77,10 @@ def guidance_in_words(method_id: str, strength: float, *, is_left_unguided: bool
     """
     if method_id == UNGUIDED or not strength:
         return tr("off")
+    words = tr("{method}, step size {size:g}")
     if is_left_unguided:
-        return tr("{method}, left unguided").format(method=method_id)
-    return tr("{method}, step size {size:g}").format(method=method_id, size=strength)
+        words = tr("{method}, step size {size:g}, not needed")
+    return words.format(method=method_id, size=strength)
 
 
 def option_facts(sampling: SamplingSettings) -> Iterator[tuple[str, str]]:

@@ -298,7 +298,7 @@ def test_rows_name_what_differs(run):
     assert labels_of([steered(run()), run()]) == ("Steered", "Baseline")
 
 
-@pytest.mark.parametrize(("passes", "label"), [(0, "Left unguided"), (5, "Guided")])
+@pytest.mark.parametrize(("passes", "label"), [(0, "Guidance not needed"), (5, "Guided")])
 def test_rows_say_that_a_trial_needed_no_guidance(run, passes, label):
     made = run("layout")
     steps = tuple(replace(step, guiding_passes=passes) for step in made.steps)

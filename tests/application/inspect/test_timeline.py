@@ -127,7 +127,7 @@ def test_a_sentence_on_a_second_run_is_of_its_baseline_only(run, request_):
     assert baseline_in_words(run, other, said) == ""
 
 
-@pytest.mark.parametrize(("passes", "name"), [(0, "Left unguided"), (3, "Guided")])
+@pytest.mark.parametrize(("passes", "name"), [(0, "Guidance not needed"), (3, "Guided")])
 def test_a_finished_run_whose_trial_needed_no_guidance_is_not_called_guided(run, passes, name):
     assert name_first(run) == "Guided"  # one step is still to come
     steps = tuple(replace(each, guiding_passes=passes) for each in run.steps)

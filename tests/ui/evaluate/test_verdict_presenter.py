@@ -108,7 +108,7 @@ def test_a_run_that_its_trial_left_unguided_names_the_setting_that_guides_it(don
     said = "needed no guidance; with 0 as Trial without guidance it is guided"
     assert TRIAL_SHARE.label in said
     facts = dict(facts_of(replace(done, steps=(unguided,))))
-    assert (facts["Guidance"], facts["Trial"]) == ("layout, left unguided", said)
+    assert (facts["Guidance"], facts["Trial"]) == ("layout, step size 100, not needed", said)
     assert "Trial" not in dict(facts_of(replace(done, steps=(replace(step, guiding_passes=1),))))
 
 

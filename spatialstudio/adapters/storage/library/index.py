@@ -32,7 +32,7 @@ from spatialstudio.domain.library import (
     RunSummary,
 )
 
-VERSION = 10
+VERSION = 11
 IN_MEMORY = ":memory:"
 BUSY_S = 10.0
 

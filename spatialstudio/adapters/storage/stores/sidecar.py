@@ -45,6 +45,7 @@ from spatialstudio.domain.verdict import (
     MentionVerdict,
     Verdict,
 )
+from spatialstudio.science.guidance.methods import is_left_unguided
 
 VerdictT = TypeVar("VerdictT", Verdict, MentionVerdict)
 
@@ -83,6 +84,7 @@ def summarise(
         sweep=request.sweep,
         setup=record.environment.setup,
         source=record.origin.name if record.origin else "",
+        is_left_unguided=is_left_unguided(request, [step.guiding_passes for step in record.trace]),
     )
     verdicts = evaluation.verdicts if evaluation else ()
     return with_verdicts(unjudged, verdicts, _mention_verdicts_of(evaluation))
