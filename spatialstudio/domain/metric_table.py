@@ -94,7 +94,7 @@ class MetricTable:
         columns: The metrics.
         pairs: Every two metrics.
         disagreements: Every picture with two scores or more, the largest spread first.
-        notes: What was left out, one sentence each.
+        notes: What was left out, and on intervals over few prompts, one sentence each.
     """
 
     columns: tuple[MetricColumn, ...]

@@ -27,7 +27,7 @@ from spatialstudio.domain.safe_files import (
     read_regular,
 )
 from spatialstudio.science.statistics.metric_agreement import between, compare_metrics
-from spatialstudio.science.statistics.study import study_run
+from spatialstudio.science.statistics.study import prompt_notes, study_run
 
 JUDGED, ITEMS = "judged", "items"
 """Folders of a benchmark; see ``application/benchmark/result_store.py``."""
@@ -75,16 +75,18 @@ def compare_pictures(
             f"{read} of {len(sources)} pictures are judged; a comparison needs {FEWEST}.",
             hint="Choose more judged pictures.",
         )
-    labels = {each.id: each.label for each in metrics.chosen}
+    asked = {name.partition(":")[0] for name in metrics.names}
+    labels = {each.id: each.label for each in metrics.chosen if each.id in asked}
     table = compare_metrics(found, {**labels, QUESTIONS: QUESTIONS_LABEL})
     if not table.pairs:
         raise SettingsError(
             "Fewer than two metrics score these pictures.", hint="Choose other metrics."
         )
-    return replace(table, notes=tuple(_notes(len(sources), read, repeats)))
+    left_out = _left_out(len(sources), read, repeats)
+    return replace(table, notes=(*left_out, *prompt_notes(pair.spearman for pair in table.pairs)))
 
 
-def _notes(total: int, read: int, repeats: int) -> Iterator[str]:
+def _left_out(total: int, read: int, repeats: int) -> Iterator[str]:
     """Yield how many pictures are not judged, and how many are not counted."""
     if read < total:
         yield f"{total - read} of {total} pictures are not judged."

@@ -128,6 +128,7 @@ def _spearman_interval(
         missing=missing,
         method=IntervalMethod.CLUSTER_BOOTSTRAP,
         seed=SEED,
+        prompts=len(numbers),
     )
 
 

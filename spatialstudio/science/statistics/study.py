@@ -182,7 +182,7 @@ class Study:
     def notes(self) -> tuple[str, ...]:
         """Sentences on the runs, on intervals that are too narrow, and on missing references."""
         differences = [each for group in self.groups for each in group.differences.values()]
-        notes = [*self.run_notes, *_prompt_notes([*self._figures, *differences])]
+        notes = [*self.run_notes, *prompt_notes([*self._figures, *differences])]
         if any(not isnan(each.low) and each.n < FEW for each in differences):
             notes.append(
                 f"Some differences have fewer than {FEW} pairs: their intervals are too narrow."
@@ -195,7 +195,7 @@ class Study:
     @property
     def figure_notes(self) -> tuple[str, ...]:
         """The sentences of ``notes`` that are not on differences."""
-        return (*self.run_notes, *_prompt_notes(self._figures))
+        return (*self.run_notes, *prompt_notes(self._figures))
 
     def methods(self, labels: Mapping[str, str]) -> str:
         """Return how the intervals of some numbers are computed: "pos: Student's t".
@@ -244,7 +244,7 @@ def methods_in_words(figures: Iterable[tuple[str, Interval]]) -> str:
     return "; ".join(f"{method} ({', '.join(groups)})" for method, groups in names.items())
 
 
-def _prompt_notes(figures: Iterable[Interval]) -> tuple[str, ...]:
+def prompt_notes(figures: Iterable[Interval]) -> tuple[str, ...]:
     """Return a sentence if some intervals resample too few prompts."""
     known = [each.prompts for each in figures if not isnan(each.low)]
     if not any(prompts is not None and prompts < FEW for prompts in known):
