@@ -58,7 +58,7 @@ def test_the_number_of_runs_judged_again_is_printed(terminal, folder):
     assert lines[-3:] == [
         "3 of 3 runs judged again: 3 PASS",
         "0 of 3 verdicts on relations changed",
-        "Mean PSE 1.00 (n = 3 relations; missing objects count 0)",
+        "Mean PSE 1.00 (n = 3 relations of all runs; missing objects count 0)",
     ]
 
 

@@ -20,7 +20,7 @@ OPEN = _in_grid("open_in_inspect", text="Open in Inspect", keys="Return", icon="
 STACK = _in_grid("open_stack", text="Expand or collapse the stack", keys="Space")
 STACKS = Command(
     *("stack_runs", Menu.GALLERY, "Stack runs by prompt", "", "stack"),
-    tip="Show runs with the same prompt as one tile",
+    tip="Show consecutive runs with the same prompt as one tile",
     is_switch=True,
 )
 COMPARE = _in_grid(
