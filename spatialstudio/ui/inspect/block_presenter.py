@@ -1,6 +1,6 @@
 """Groups a model's attention layers, of a run or before it, into blocks to pick."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import ModelLayers, TextLayer
@@ -58,7 +58,7 @@ def blocks_of(run: OpenRun, chosen: frozenset[str]) -> tuple[Block, ...]:
     """
     included = chosen or guiding_layers(run)
     kept = kept_layers(run)
-    return _blocks(run.text_layers, lambda names: _state(names, included, kept))
+    return _blocks(run.text_layers, included, lambda names: _state(names, included, kept))
 
 
 def blocks_to_come(model: ModelLayers, chosen: frozenset[str]) -> tuple[Block, ...]:
@@ -73,11 +73,13 @@ def blocks_to_come(model: ModelLayers, chosen: frozenset[str]) -> tuple[Block, .
     def state_of(names: set[str]) -> BlockState:
         return BlockState.LEFT_OUT if names.isdisjoint(wanted) else BlockState.WANTED
 
-    return _blocks(model.layers, state_of)
+    return _blocks(model.layers, wanted, state_of)
 
 
 def _blocks(
-    layers: Iterable[TextLayer], state_of: Callable[[set[str]], BlockState]
+    layers: Iterable[TextLayer],
+    selected: Collection[str],
+    state_of: Callable[[set[str]], BlockState],
 ) -> tuple[Block, ...]:
     return tuple(
         Block(
@@ -86,6 +88,7 @@ def _blocks(
             shape=own[0].shape,
             layers=len(own),
             state=state_of({layer.name for layer in own}),
+            selected=sum(layer.name in selected for layer in own),
         )
         for key, own in _grouped(layers)
     )

@@ -20,6 +20,7 @@ from spatialstudio.ui.framework.panel_api import Panel, WindowContext
 from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.stage.map_presenter import (
     MapSelection,
+    layers_in_words,
     legend_of,
     map_selection,
     maps_at,
@@ -124,16 +125,17 @@ class MapsPanel(Panel):
         self._scale.show_choice(self._maps.look.scale)
         self._moment.show_choice(self._maps.look.moment)
         self._isolines.setChecked(self._maps.look.has_isolines)
-        run, baseline = self._session.run, self._session.baseline
+        run, baseline, step = self._session.run, self._session.baseline, self._session.step
         sentences = (self._sentence, self._second_sentence, self._details)
         for part in (*sentences, self._legend, self._note):
             part.setVisible(run is not None)
         if run is None:
             return
         selection = map_selection(self._maps, run, baseline)
-        maps = maps_at(run, self._session.step, selection)
+        maps = maps_at(run, step, selection)
         words = shown_words(run.scene, selection)
-        self._note.show_text(moment_note(run, self._session.step, selection))
+        layers, moment = layers_in_words(run, selection), moment_note(run, step, selection)
+        self._note.show_text(" ".join(filter(None, (f"{layers}." if layers else "", moment))))
         self._legend.show_entries(legend_of(run.scene, maps, words, selection))
         reading = shown_relation(run.scene, maps, words)
         self._sentence.show_text(reading.sentence if reading else "")

@@ -26,6 +26,7 @@ from spatialstudio.ui.inspect import commands as inspect_commands
 from spatialstudio.ui.inspect import replay_commands
 from spatialstudio.ui.inspect.widgets.number_table import NumberColumn, NumberTable
 from spatialstudio.ui.stage.map_presenter import (
+    layers_in_words,
     map_selection,
     map_source_choices,
     on_chosen_layers,
@@ -44,7 +45,6 @@ TIPS = {
     Measure.POS: "PoS of the attention maps; ties count half",
 }
 UNITS = "Positions and distances are fractions of the picture's sides; entropy is in bits."
-OF_CHOSEN_LAYERS = "Measured on the chosen layers."
 NOTHING_YET = "Measurements at each step appear here during generation."
 KEYS_OF_TABLES = (
     inspect_commands.PLAY,
@@ -113,9 +113,8 @@ class NumbersPanel(Panel):
         selection = map_selection(self._maps, run)
         shown = on_chosen_layers(run, selection)
         when = moment_in_words(shown, shown_moment(run, selection))
-        layers = "" if shown is run else tr(OF_CHOSEN_LAYERS)
-        parts = (layers, f"{tr(when)}." if when else "", tr(UNITS))
-        return " ".join(filter(None, parts))
+        parts = (f"{part}." for part in (layers_in_words(run, selection), tr(when)) if part)
+        return " ".join((*parts, tr(UNITS)))
 
     def _measure(self) -> None:
         run, baseline = self._session.run, self._session.baseline

@@ -39,7 +39,12 @@ from spatialstudio.ui.inspect.widgets.replay_bar import (
     ReplayBar,
 )
 from spatialstudio.ui.inspect.widgets.time_header import TimeHeader
-from spatialstudio.ui.stage.map_presenter import map_selection, on_chosen_layers, shown_moment
+from spatialstudio.ui.stage.map_presenter import (
+    layers_in_words,
+    map_selection,
+    on_chosen_layers,
+    shown_moment,
+)
 from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.widgets.builders import column, grow, pages
 from spatialstudio.ui.widgets.plot import ZOOM
@@ -266,7 +271,8 @@ class TimePanel(Panel):
         if run is None:
             return
         self._pages.setCurrentIndex(1 if run.steps else 0)
-        contents = time_contents(*self._shown(run, second))
+        layers = layers_in_words(run, map_selection(self._maps, run))
+        contents = time_contents(*self._shown(run, second), layers)
         self._chart.show_contents(contents, self._session.step)
         self._header.show_contents(contents)
         self._draw_means()

@@ -49,9 +49,16 @@ REFINED = 2
 
 
 def time_contents(
-    run: OpenRun, second: OpenRun | None, wanted: Moment = Moment.AFTER
+    run: OpenRun, second: OpenRun | None, wanted: Moment = Moment.AFTER, layers: str = ""
 ) -> TimeContents:
-    """Return the chart's contents for a run and, if given, a second run."""
+    """Return the chart's contents for a run and, if given, a second run.
+
+    Args:
+        run: The open run.
+        second: The second run.
+        wanted: The preferred moment of the readings.
+        layers: The layers that are read, in words; empty for those of guidance.
+    """
     first = _time_line(run, tr(name_first(run, second)), wanted)
     other = None if second is None else _time_line(second, tr(name_second(run, second)), wanted)
     return TimeContents(
@@ -60,7 +67,7 @@ def time_contents(
         differences=() if other is None else _differences(first, other),
         step_count=run.total_steps if run.steps else 0,
         goal=goal_of(run),
-        reading=_reading_in_words(run, wanted),
+        reading=". ".join(filter(None, (_reading_in_words(run, wanted), layers))),
     )
 
 

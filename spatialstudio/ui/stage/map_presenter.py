@@ -126,6 +126,18 @@ def on_chosen_layers(run: OpenRun, selection: MapSelection) -> OpenRun:
     return run if averaged is None else run_on_layers(run, averaged)
 
 
+def layers_in_words(run: OpenRun, selection: MapSelection) -> str:
+    """Return how many of a run's layers are averaged; empty for the layers of guidance."""
+    averaged = selection.averages.get(run.id) if selection.is_chosen else None
+    if averaged is None:
+        return ""
+    words, head = tr("Chosen layers: {count} of {total}"), averaged.choice.head
+    if head is not None:
+        words = tr("Chosen layers: {count} of {total}, head {head}")
+    count, total = len(averaged.choice.layers), len(run.text_layers)
+    return words.format(count=count, total=total, head=None if head is None else head + 1)
+
+
 def moment_note(run: OpenRun, step: int, selection: MapSelection) -> str:
     """Return a note on when within a step the shown maps were read."""
     event = step_at(run, step)

@@ -91,6 +91,7 @@ def test_of_a_run_that_kept_all_the_guiding_blocks_are_averaged_first(kept):
 def test_what_was_chosen_is_averaged(kept):
     chosen = layers_of(kept.text_layers, "mid_block.attentions.0")
     assert states(kept, chosen) == [BlockState.AVAILABLE, BlockState.INCLUDED]
+    assert [block.selected for block in blocks_of(kept, frozenset({DOWN}))] == [1, 0]
 
 
 def test_layers_are_found_by_resolution(run):

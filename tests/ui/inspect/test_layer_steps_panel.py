@@ -19,6 +19,7 @@ from spatialstudio.ui.inspect.layer_presenter import (
     settled_in_words,
 )
 from spatialstudio.ui.inspect.layer_steps_panel import NONE_CAPTURED, LayerStepsPanel
+from spatialstudio.ui.inspect.maps_panel import MapsPanel
 from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
 from spatialstudio.ui.inspect.time_panel import TimePanel
 from spatialstudio.ui.inspect.widgets.layer_heat_map import (
@@ -420,4 +421,7 @@ def test_curve_and_numbers_follow_the_chosen_layers(qtbot, panel, window):
     numbers._draw()
     place = [each.measure for each in numbers._shown.columns].index(Measure.POS)
     assert [row[place] for row in numbers._shown.rows] == pytest.approx(list(wanted), abs=1e-5)
-    assert "Measured on the chosen layers." in numbers._explanation.text()
+    assert numbers._explanation.text().startswith("Chosen layers: 1 of ")
+    assert "Chosen layers: 1 of " in time._chart._contents.reading
+    maps = window.panel(MapsPanel)
+    qtbot.waitUntil(lambda: maps._note.text().startswith("Chosen layers: 1 of "))

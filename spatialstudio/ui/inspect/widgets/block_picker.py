@@ -3,7 +3,7 @@
 from enum import Enum
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QBrush, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip
 
@@ -59,6 +59,7 @@ class Block:
         shape: (h, w) of its maps.
         layers: Number of attention layers within it.
         state: Selection state.
+        selected: Number of its layers that are averaged.
     """
 
     key: str
@@ -66,6 +67,7 @@ class Block:
     shape: tuple[int, int]
     layers: int
     state: BlockState
+    selected: int
 
 
 class BlockPicker(PaintedWidget):
@@ -199,6 +201,14 @@ class BlockPicker(PaintedWidget):
     def _draw_block(self, painter: QPainter, cell: QRectF, block: Block) -> None:
         line, fill = map(self._theme.colour, COLOURS[block.state])
         edge, rounding = QPen(line, 1), em(ROUNDING_EM)
+        if 0 < block.selected < block.layers:
+            draw_rounded(painter, cell, self._theme.colour("raised"), edge, rounding)
+            painter.save()
+            share = block.selected / block.layers
+            painter.setClipRect(QRectF(cell.topLeft(), QSizeF(share * cell.width(), cell.height())))
+            draw_rounded(painter, cell, fill, edge, rounding)
+            painter.restore()
+            return
         draw_rounded(painter, cell, fill, edge, rounding)
         if block.state is BlockState.MISSING:
             hatch = QBrush(self._theme.colour("line"), Qt.BrushStyle.BDiagPattern)
@@ -211,9 +221,13 @@ class BlockPicker(PaintedWidget):
 
 def _in_words(block: Block) -> str:
     height, width = block.shape
-    return tr("{name}: {layers} layers, {width} x {height}, {state}").format(
+    layers = tr("{count} layers").format(count=block.layers)
+    if 0 < block.selected < block.layers:
+        layers = tr("{selected} of {count} layers")
+        layers = layers.format(selected=block.selected, count=block.layers)
+    return tr("{name}: {layers}, {width} x {height}, {state}").format(
         name=block.name,
-        layers=block.layers,
+        layers=layers,
         width=width,
         height=height,
         state=tr(block.state.value),

@@ -93,8 +93,8 @@ class TimeContents:
         differences: First minus second, one curve for each common relation.
         step_count: Total number of steps; 0 for no run.
         goal: PoS at which guidance pauses, (0.5, 1]; None without guidance.
-        reading: Description of when within a guided step PoS was read; empty where it was read
-            once.
+        reading: Description of when within a guided step, and on which chosen layers, PoS was
+            read; empty where it was read once on the layers of guidance.
     """
 
     first: TimeLine = field(default_factory=lambda: TimeLine(name=""))

@@ -10,8 +10,10 @@ from spatialstudio.ui.inspect.widgets.block_picker import (
 LEFT = Qt.MouseButton.LeftButton
 
 
-def block(key, side, state=BlockState.AVAILABLE):
-    return Block(key=key, name=key.replace("_", " "), shape=(side, side), layers=2, state=state)
+def block(key, side, state=BlockState.AVAILABLE, selected=0):
+    name = key.replace("_", " ")
+    shape = (side, side)
+    return Block(key=key, name=name, shape=shape, layers=2, state=state, selected=selected)
 
 
 UNET = (
@@ -30,6 +32,17 @@ def picker(qtbot, theme):
     picker.resize(300, picker.sizeHint().height())
     picker.show()
     return picker
+
+
+@pytest.mark.parametrize(("selected", "halves"), [(2, ["accent"] * 2), (1, ["accent", "raised"])])
+def test_a_block_is_filled_by_the_share_of_its_selected_layers(picker, theme, selected, halves):
+    picker.show_blocks((block("mid", 8, BlockState.INCLUDED, selected),))
+    image, cell = picker.grab().toImage(), picker.cell(0)
+    at = [cell.left() + share * cell.width() for share in (0.25, 0.75)]
+    shown = [image.pixelColor(round(x), round(cell.center().y())) for x in at]
+    assert shown == [theme.colour(role) for role in halves]
+    said = "mid: 2 layers" if selected == 2 else "mid: 1 of 2 layers"
+    assert picker.accessibleDescription().startswith(said)
 
 
 @pytest.fixture
