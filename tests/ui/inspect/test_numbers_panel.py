@@ -49,6 +49,15 @@ def test_all_numbers_or_chosen_rows_can_be_copied(qtbot, numbers, clipboard):
     assert [line.split("\t")[0] for line in clipboard.text().splitlines()] == ["step", "2"]
 
 
+def test_no_header_is_cut(qtbot, numbers):
+    qtbot.waitUntil(numbers.isVisible)
+    header = numbers.findChild(NumberTable).horizontalHeader()
+    widths = [(header.sectionSize(n), header.sectionSizeHint(n)) for n in range(header.count())]
+    assert all(width >= hint for width, hint in widths)
+    assert header.textElideMode() is Qt.TextElideMode.ElideNone  # Qt elides both lines as one
+    assert max(hint for _, hint in widths) > header.defaultSectionSize()
+
+
 def pick(qtbot, numbers, text):
     button = next(each for each in numbers.findChildren(QToolButton) if each.text() == text)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

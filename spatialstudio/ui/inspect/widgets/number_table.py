@@ -27,8 +27,8 @@ Index = QModelIndex | QPersistentModelIndex
 NOT_MEASURED = "–"  # noqa: RUF001 - a dash
 USUAL_EM = (20, 8)
 LOWEST_EM = 6
-COLUMN_EM, WIDEST_EM = 5.4, 14.0
-"""Usual width of a column, and the widest line of a header."""
+COLUMN_EM, WIDEST_EM, MARGIN_EM = 5.4, 14.0, 0.6
+"""Usual width of a column, the widest line of a header, and the room beside it."""
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -144,7 +144,7 @@ class NumberTable(QTableView):
         across.setFont(font(SMALL))
         across.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         across.setHighlightSections(False)
-        across.setTextElideMode(Qt.TextElideMode.ElideRight)
+        across.setTextElideMode(Qt.TextElideMode.ElideNone)  # Qt elides both lines as one
         across.setDefaultSectionSize(em(COLUMN_EM))
         across.setMinimumHeight(em(2.9))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
@@ -190,10 +190,14 @@ class NumberTable(QTableView):
             super().keyPressEvent(event)
 
     def _fit_headers(self) -> None:
-        """Widen columns to their headers: Qt elides both lines of a header as one."""
+        """Widen columns to their headers.
+
+        Qt's hint counts the style sheet's padding, but not the margin that Qt also leaves free.
+        """
         across = self.horizontalHeader()
         for place in range(len(self._model.columns)):
-            across.resizeSection(place, max(em(COLUMN_EM), across.sectionSizeHint(place)))
+            width = across.sectionSizeHint(place) + em(MARGIN_EM)
+            across.resizeSection(place, max(em(COLUMN_EM), width))
 
     def _current_step(self) -> int | None:
         row = self.currentIndex().row()
