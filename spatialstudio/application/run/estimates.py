@@ -295,11 +295,9 @@ def memory_key(request: GenerationRequest) -> tuple[Kind, bool, str]:
     """Return the settings that determine the memory of a run."""
     guided = sum(is_guided(request, step) for step in range(request.sampling.steps))
     kind = f"{kind_of(request)} {request.steering.particles}"
-    return (
-        kind,
-        guided > 0,
-        f"{request.capture} {request.sampling.steps} {guided}" * _is_stored(request),
-    )
+    words = len(request.scene.prompt.text.split())  # each has a stored map
+    stored = f"{request.capture} {request.sampling.steps} {guided} {words}"
+    return (kind, guided > 0, stored * _is_stored(request))
 
 
 def _is_stored(request: GenerationRequest) -> bool:

@@ -99,6 +99,9 @@ def test_the_size_of_stored_layers_follows_the_steps_and_counts_every_run(estima
     many = estimates.estimate([stored, unguided(stored, "baseline"), replace(stored, height=512)])
     assert (many.run_disk_bytes, many.disk_bytes) == (7, 21)
     assert estimates.estimate([with_values(stored, steps=12)]).disk_bytes == 0  # to be asked for
+    prompt = replace(stored.scene.prompt, text=f"{stored.scene.prompt.text} in the snow")
+    longer = replace(stored, scene=replace(stored.scene, prompt=prompt))
+    assert estimates.estimate([longer]).disk_bytes == 0  # more words have maps
 
 
 def test_a_search_may_take_as_long_as_all_that_it_may_try(estimates, request_, clock):
