@@ -38,7 +38,9 @@ DOT, CAP = 2.5, 4.0
 TICKS = 5
 """Largest number of intervals of the vertical axis."""
 HEADROOM = 0.08
-"""Room above and below numbers that are no shares, as a share of their span."""
+"""Room beyond the intervals, as a share of their span."""
+SMALL_SHARES = frozenset({"overlap", "peak"})
+"""Shares that are usually too small to be told apart on an axis that ends at 1."""
 FEWEST = 2
 NAME_GAP = 6.0
 """Least room between the names of two groups."""
@@ -145,11 +147,14 @@ def _whisker(
 
 
 def _range(name: str, figures: Sequence[Interval]) -> tuple[float, float]:
-    """Return the ends of an axis: [0, 1] for shares, else those of all intervals with headroom."""
-    if name in SHARES:
-        return 0.0, 1.0
+    """Return the ends of an axis: [0, 1] for shares, else those of all intervals with headroom.
+
+    The axis of small shares ends above the largest.
+    """
     ends = [end for each in figures for end in (each.value, each.low, each.high) if not isnan(end)]
     low, high = min(ends), max(ends)
+    if name in SHARES:
+        return 0.0, min(high * (1 + HEADROOM) or 1.0, 1.0) if name in SMALL_SHARES else 1.0
     room = (high - low) * HEADROOM or 0.5
     return low - room, high + room
 
@@ -205,8 +210,10 @@ def _caption(
     methods = made.methods({name: _title(name, choice) for name in _shown(made)})
     missing = sum(each.missing for group in made.groups for each in group.figures.values())
     counts = ", ".join(str(group.runs) for group in made.groups)
+    prompts = {run.record.request.scene.prompt.text for run in runs}
     return (
         f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
+        *(f"Prompt: {prompt}." for prompt in prompts if len(prompts) == 1),
         *notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )

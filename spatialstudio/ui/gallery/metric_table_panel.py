@@ -58,9 +58,9 @@ class MetricTablePanel(Panel):
         self._pictures.row_opened.connect(self._open)
         self._content = QWidget()
         self._tables = row(
-            grow(self._columns, 2),
-            grow(self._correlations, 4),
-            grow(self._pictures, 6),
+            grow(self._columns, 3),
+            grow(self._correlations, 5),
+            grow(self._pictures, 7),
             within=self._content,
             gap=0.6,
         )
@@ -196,13 +196,15 @@ class MetricTablePanel(Panel):
         shown = [each for each in table.columns if names is None or each.id in names]
         found = disagreements(table, names)
         self._found, self._listed = found, found[:MOST_LISTED]
-        titles = (tr("Difference"), tr("Prompt"), *(each.label for each in shown))
+        labels = (each.label for each in shown)
+        titles = (tr("Difference"), tr("Prompt"), tr("Picture"), *labels)
         self._pictures.show_titles(titles)
         self._pictures.show_rows(
             [
                 (
                     f"{each.spread:.2f}",
                     each.picture.prompt,
+                    each.picture.name,
                     *(_score(each, column.id) for column in shown),
                 )
                 for each in self._listed

@@ -95,6 +95,15 @@ def test_the_axis_of_a_share_runs_from_zero_to_one(runs, exports):
     assert shown["0"] - shown["1"] == pytest.approx(PLOT_HEIGHT)
 
 
+@pytest.mark.parametrize(("share", "top"), [(0.05, "0.05"), (0.99, "1"), (0.0, "1")])
+def test_the_axis_of_small_shares_ends_above_the_largest(runs, exports, share, top):
+    choice = StudyChoice(numbers={"overlap": "Overlap"})
+    small = [with_number(run, share) for run in runs]
+    shown = heights(study_plot(small, replace(exports.look(), study=choice)))
+    assert next(iter(shown)) == "0"
+    assert float(list(shown)[-1]) == pytest.approx(float(top), rel=0.25)
+
+
 def test_the_axis_of_another_number_follows_its_values(runs, exports):
     choice = StudyChoice(numbers={"mass": "Mass"})
     masses = [with_number(run, value) for run, value in zip(runs, (50, 54, 40, 44), strict=True)]

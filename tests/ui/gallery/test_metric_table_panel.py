@@ -65,7 +65,7 @@ def test_metrics_pairs_and_disagreements_are_listed(compared):
     assert pairs[0][0] == "all metrics"
     assert pairs[1][0] == "Scene graph, VISOR"
     first = rows(table(compared, "Disagreements, largest first"))[0]
-    assert first == ["0.75", "a dog to the left of a car", "", "0.20 (0.00)", "1.00 (0.75)"]
+    assert first == ["0.75", "a dog to the left of a car", "2", "", "0.20 (0.00)", "1.00 (0.75)"]
 
 
 def test_a_correlation_without_bounds_says_why(qtbot, panel, results):
@@ -88,9 +88,10 @@ def test_a_pair_lists_the_pictures_that_it_ranks_differently(qtbot, compared):
     pairs = table(compared, "Rank correlations, weakest first")
     qtbot.keyClick(pairs, Qt.Key.Key_Down)
     shown = table(compared, "Disagreements, largest first")
-    assert [shown.horizontalHeaderItem(n).text() for n in range(4)] == [
+    assert [shown.horizontalHeaderItem(n).text() for n in range(5)] == [
         "Difference",
         "Prompt",
+        "Picture",
         "Scene graph",
         "VISOR",
     ]

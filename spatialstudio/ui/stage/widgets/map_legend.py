@@ -92,5 +92,5 @@ class MapLegend(PaintedWidget):
 
 
 def in_figures(top: float) -> str:
-    """Format the end of a scale: 1, 0.35, 0.0042."""
-    return f"{top:.2g}" if top else "0"
+    """Format the end of a scale: 1, 0.30, 0.0042."""
+    return f"{top:g}" if top in {0, 1} else f"{top:#.2g}"
