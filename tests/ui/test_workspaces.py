@@ -88,6 +88,17 @@ def test_a_floating_dock_is_painted_after_a_change_of_workspace(qtbot, window):
     qtbot.waitUntil(lambda: painted.count > 0)
 
 
+def test_a_dock_that_floats_in_one_workspace_is_painted_where_it_is_docked(window):
+    dock = window.findChild(QDockWidget, "verdict")
+    put_back = window.context.actions[framework_commands.RESET_LAYOUT].trigger
+    for dock_it in (lambda: window.use_workspace(EVALUATE), put_back):
+        window.use_workspace(INSPECT)
+        dock.setFloating(True)
+        dock_it()
+        assert not dock.isFloating()
+        assert dock.updatesEnabled()
+
+
 def test_a_dock_returns_in_front_of_the_docks_in_its_place(qtbot, window):
     window.use_workspace(EVALUATE)
     dock = window.findChild(QDockWidget, "verdict")

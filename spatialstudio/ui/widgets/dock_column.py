@@ -146,6 +146,7 @@ def _float_or_dock(dock: QDockWidget) -> None:
         room, moved = dock.screen().availableGeometry(), dock.frameGeometry()
         moved.translate(em(FLOAT_EM), -em(FLOAT_EM))
         moved.moveRight(min(moved.right(), room.right()))
+        moved.moveTop(max(moved.top(), room.top()))
         dock.move(moved.topLeft())
 
 

@@ -93,7 +93,7 @@ class DockLayout:
         """Replace the visible docks by those of a workspace."""
         self.keep_layout()
         is_seen = self._window.updatesEnabled()
-        self.update_window(False)
+        self.enable_updates(False)
         try:
             self._shed_docks()
             self._clear_tabs()
@@ -107,14 +107,14 @@ class DockLayout:
                 self.size_docks()
             self._name_tabs()
         finally:
-            self.update_window(is_seen)
+            self.enable_updates(is_seen)
 
-    def update_window(self, is_updated: bool) -> None:
-        """Turn updates on or off, also of floating docks, which Qt leaves out."""
-        self._window.setUpdatesEnabled(is_updated)
+    def enable_updates(self, is_on: bool) -> None:
+        """Turn the updates of the window on or off, also of floating docks, which Qt leaves out."""
+        self._window.setUpdatesEnabled(is_on)
         for dock in self._docks.values():
-            if dock.isFloating():
-                dock.setUpdatesEnabled(is_updated)
+            if is_on or dock.isFloating():
+                dock.setUpdatesEnabled(is_on)
 
     def outgrow(self, workspaces: Sequence[Workspace]) -> None:
         """Resize docks for a changed text size: visible ones at once, others when shown."""

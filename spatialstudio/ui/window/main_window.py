@@ -454,7 +454,7 @@ class MainWindow(QMainWindow):
         """Restore the size once new docks have been laid out, and show the window."""
         self.resize(size)
         self._dock_layout.outgrow(self._workspaces)
-        self._dock_layout.update_window(True)
+        self._dock_layout.enable_updates(True)
 
     def _place(self, geometry: QByteArray) -> None:
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
