@@ -27,7 +27,12 @@ from spatialstudio.domain.safe_files import (
     read_regular,
 )
 from spatialstudio.science.statistics.metric_agreement import between, compare_metrics
-from spatialstudio.science.statistics.study import prompt_notes, study_run
+from spatialstudio.science.statistics.study import (
+    each_recipe_once,
+    prompt_notes,
+    repeats_in_words,
+    study_run,
+)
 
 JUDGED, ITEMS = "judged", "items"
 """Folders of a benchmark; see ``application/benchmark/result_store.py``."""
@@ -66,23 +71,21 @@ def compare_pictures(
         progress(done, len(sources))
         if (scores := source(metrics)) is not None:
             found.append(scores)
-    read = len(found)
-    found = _without_repeats(found)
-    repeats = read - len(found)
-    found = _joined([*found, *answers])
-    if len(found) < FEWEST:
+    joined = _joined([*found, *answers])
+    counted = each_recipe_once(joined, lambda each: len(each.scores))
+    left_out = (*_left_out(len(sources), len(found), len(joined) - len(counted)),)
+    if len(counted) < FEWEST:
         raise SettingsError(
-            f"{read} of {len(sources)} pictures are judged; a comparison needs {FEWEST}.",
-            hint="Choose more judged pictures.",
+            " ".join((f"Too few judged pictures to compare: {len(counted)}.", *left_out)),
+            hint=f"Choose at least {FEWEST} judged pictures.",
         )
     asked = {name.partition(":")[0] for name in metrics.names}
     labels = {each.id: each.label for each in metrics.chosen if each.id in asked}
-    table = compare_metrics(found, {**labels, QUESTIONS: QUESTIONS_LABEL})
+    table = compare_metrics(counted, {**labels, QUESTIONS: QUESTIONS_LABEL})
     if not table.pairs:
         raise SettingsError(
             "Fewer than two metrics score these pictures.", hint="Choose other metrics."
         )
-    left_out = _left_out(len(sources), read, repeats)
     return replace(table, notes=(*left_out, *prompt_notes(pair.spearman for pair in table.pairs)))
 
 
@@ -91,21 +94,12 @@ def _left_out(total: int, read: int, repeats: int) -> Iterator[str]:
     if read < total:
         yield f"{total - read} of {total} pictures are not judged."
     if repeats:
-        runs = "run repeats" if repeats == 1 else "runs repeat"
-        yield f"Not counted: {repeats} {runs} the prompt, seed and settings of another."
+        yield repeats_in_words(repeats)
 
 
 def disagreements(table: MetricTable, pair: tuple[str, str] | None) -> tuple[Disagreement, ...]:
     """Return the pictures that two metrics, or any, rank differently, the largest spread first."""
     return table.disagreements if pair is None else between(table, *pair)
-
-
-def _without_repeats(found: Sequence[PictureScores]) -> list[PictureScores]:
-    """Return the first of the runs with the same prompt, seed and settings."""
-    kept: dict[object, PictureScores] = {}
-    for number, each in enumerate(found):
-        kept.setdefault(number if each.recipe is None else each.recipe, each)
-    return list(kept.values())
 
 
 def _joined(found: Iterable[PictureScores]) -> list[PictureScores]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from math import isnan, nan
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import SAMPLING_OPTIONS, GenerationRequest
 from spatialstudio.domain.interval import Interval, without_equal_bounds
 from spatialstudio.domain.library import RunRecord
+from spatialstudio.domain.metric_table import PictureScores
 from spatialstudio.domain.run_data import AFTER, MEASURES, Number
 from spatialstudio.domain.sweep import RUN_FIELDS
 from spatialstudio.domain.verdict import Outcome
@@ -122,6 +123,9 @@ class StudyRun:
         return self.values.get(measure, nan)
 
 
+RepeatedT = TypeVar("RepeatedT", StudyRun, PictureScores)
+
+
 @frozen
 class StudyGroup:
     """The runs with the same values of the grouping settings.
@@ -215,17 +219,14 @@ class Study:
 
     @property
     def run_notes(self) -> tuple[str, ...]:
-        """Sentences on runs that were left out, and on runs that were left unguided."""
+        """Sentences on runs that were left out, and on runs that needed no guidance."""
         unguided = sum(run.is_left_unguided for run in self.runs)
         notes = []
         if self.repeats:
-            runs = "run repeats" if self.repeats == 1 else "runs repeat"
-            notes.append(
-                f"Not counted: {self.repeats} {runs} the prompt, seed and settings of another."
-            )
+            notes.append(repeats_in_words(self.repeats))
         if unguided:
-            verb = "was left unguided by its" if unguided == 1 else "were left unguided by their"
-            notes.append(f"{unguided} of {len(self.runs)} runs {verb} trial.")
+            trial = "its trial" if unguided == 1 else "their trials"
+            notes.append(f"{unguided} of {len(self.runs)} runs needed no guidance, by {trial}.")
         return tuple(notes)
 
 
@@ -375,7 +376,7 @@ def make_study(
         SettingsError: A setting or number is unknown, or there are no runs or no such group.
     """
     _check(runs, by, measures)
-    counted = _each_recipe_once(runs)
+    counted = each_recipe_once(runs, _number_count)
     varied = varied_settings(counted)
     chosen = tuple(by) or tuple(name for name in varied if name not in REPEATED)
     members: dict[Key, list[StudyRun]] = defaultdict(list)
@@ -402,11 +403,25 @@ def make_study(
     )
 
 
-def _each_recipe_once(runs: Sequence[StudyRun]) -> tuple[StudyRun, ...]:
-    repeated: dict[Hashable, list[StudyRun]] = defaultdict(list)
+def each_recipe_once(
+    runs: Sequence[RepeatedT], number_count: Callable[[RepeatedT], int]
+) -> tuple[RepeatedT, ...]:
+    """Return, of runs with the same prompt, seed and settings, the first with the most numbers.
+
+    Args:
+        runs: The runs.
+        number_count: Returns the number of known numbers of a run.
+    """
+    repeated: dict[Hashable, list[RepeatedT]] = defaultdict(list)
     for place, run in enumerate(runs):
         repeated[place if run.recipe is None else run.recipe].append(run)
-    return tuple(max(same, key=_number_count) for same in repeated.values())
+    return tuple(max(same, key=number_count) for same in repeated.values())
+
+
+def repeats_in_words(count: int) -> str:
+    """Return the sentence on runs that do not count."""
+    runs = "run repeats" if count == 1 else "runs repeat"
+    return f"Not counted: {count} {runs} the prompt, seed and settings of another."
 
 
 def _number_count(run: StudyRun) -> int:

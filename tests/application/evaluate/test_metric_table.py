@@ -92,10 +92,18 @@ def test_runs_are_scored_from_their_stored_perception(tmp_path):
     assert all(each.picture.path.is_file() for each in table.disagreements)
 
 
+def test_repeated_runs_are_no_comparison(tmp_path):
+    record, events = STORE.load(SAMPLE)
+    for _ in range(3):
+        STORE.save(record, events, tmp_path)
+    with pytest.raises(SettingsError, match=r"to compare: 1\. Not counted: 2 runs repeat"):
+        compare_pictures([tmp_path], STORE, all_metrics())
+
+
 def test_too_few_pictures_or_metrics_are_an_error(benchmark):
     with pytest.raises(SettingsError, match="Fewer than two metrics"):
         compare_pictures([benchmark], STORE, choose_metrics(["pse"]))
-    with pytest.raises(SettingsError, match="are judged"):
+    with pytest.raises(SettingsError, match=r"^Too few judged pictures to compare: 0\."):
         compare_pictures([], STORE, all_metrics())
 
 

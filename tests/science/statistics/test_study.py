@@ -198,7 +198,7 @@ def test_runs_of_one_recipe_are_counted_once(runs):
 def test_runs_left_unguided_by_their_trial_are_said(runs):
     left = [replace(run, is_left_unguided=True) for run in runs[:2]]
     study = make_study([*left, *runs[2:]])
-    assert study.notes == ("2 of 5 runs were left unguided by their trial.",)
+    assert study.notes == ("2 of 5 runs needed no guidance, by their trials.",)
     assert make_study(runs).notes == ()
 
 

@@ -192,7 +192,7 @@ def test_runs_that_are_not_counted_and_runs_left_unguided_are_said():
     contents = contents_of(study_table((*RUNS[1:], first, first), "pos"))
     assert "6 runs, averaged over seed." in contents.notes
     assert "Not counted: 1 run repeats" in contents.notes
-    assert "1 of 6 runs was left unguided by its trial." in contents.notes
+    assert "1 of 6 runs needed no guidance, by its trial." in contents.notes
 
 
 def test_another_group_can_be_the_reference():
