@@ -410,7 +410,7 @@ class Totals:
     def __init__(self) -> None:
         self._outcomes: Counter[str] = Counter()
         self._pse: list[float] = []
-        self._changed = 0
+        self._compared = self._changed = 0
 
     def add(self, run: OpenRun, evaluation: Evaluation) -> None:
         """Add an evaluated run."""
@@ -425,9 +425,9 @@ class Totals:
         if before is not None and after is not None:
             stored = {each.relation_id: each.outcome for each in before.verdicts}
             judged = {each.relation_id: each.outcome for each in after.verdicts}
-            self._changed += sum(
-                judged[each] is not stored[each] for each in stored.keys() & judged.keys()
-            )
+            both = stored.keys() & judged.keys()
+            self._compared += len(both)
+            self._changed += sum(judged[each] is not stored[each] for each in both)
 
     @property
     def answer(self) -> Mapping[str, Any]:
@@ -444,8 +444,9 @@ class Totals:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in self._outcomes.items())
         judged = f"{batch.read} of {len(batch)} runs judged again"
         yield f"{judged}: {counts or 'no relations'}" if batch.read else f"{judged}."
+        if self._compared:
+            yield f"{self._changed} of {self._compared} verdicts on relations changed"
         if self._pse:
-            yield f"{self._changed} of {len(self._pse)} verdicts on relations changed"
             n = f"n = {len(self._pse)} relations of all runs; missing objects count 0"
             yield f"Mean PSE {mean(self._pse):.2f} ({n})"
 
@@ -468,9 +469,9 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
         else:
             da_models, token = DaModelChoice(settings=da_settings), CancelFlag()
             judged = studio.judging.run(run, settings, token, da_models, choice)
-        totals.compare(run.evaluation, judged.evaluation)
         if options.store and judged.path and judged.evaluation:
             studio.storage.store.judge(judged.path, judged.evaluation)
+        totals.compare(run.evaluation, judged.evaluation)
         return judged
 
     batch = RunBatch(studio, options.runs, judge, with_details=options.debug)

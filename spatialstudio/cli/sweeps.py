@@ -140,9 +140,9 @@ def sweep(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     studio.bus.subscribe(lambda event: failures.extend(store_failure(event)))
     studio.bus.subscribe(warn_of_unread)
     show_progress(f"{len(requests)} pictures, {known.count(None)} to generate")
+    paths = _drawn(studio, requests, known, failures)
     for line in dict.fromkeys(_filter_line(request) for request in requests):
         show_progress(line)
-    paths = _drawn(studio, requests, known, failures)
     for failure in failures:
         complain(failure, with_details=options.debug)
     code = show_study(studio, paths, options)
@@ -252,7 +252,7 @@ def _filter_line(request: GenerationRequest) -> str:
     """Return the filter that lists the grid of a request in the gallery."""
     assert request.sweep is not None
     name = request.sweep.sweep_id[:ID_LETTERS]
-    return f'"{request.scene.prompt.text}" is in the gallery as sweep:{name}'
+    return f'Grid of "{request.scene.prompt.text}": sweep:{name}'
 
 
 def _stored(studio: Studio, folder: Path) -> list[tuple[GenerationRequest, Path]]:

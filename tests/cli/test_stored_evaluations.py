@@ -95,7 +95,8 @@ def test_judging_again_by_another_set_detects_and_stores_its_verdicts(
 
 def test_other_thresholds_are_stored_on_request(terminal, photo, library):
     path = stored_run(terminal, photo, library)
-    terminal("judge-again", path, "--set", "margin=0.6")
+    done = terminal("judge-again", path, "--set", "margin=0.6")
+    assert "1 of 1 verdicts on relations changed" in done.out
     assert RunFiles().load(path)[0].verdicts[0].outcome is Outcome.PASS
     terminal("judge-again", path, "--set", "margin=0.6", "--store")
     assert RunFiles().load(path)[0].verdicts[0].outcome is Outcome.UNDECIDABLE

@@ -125,7 +125,7 @@ def test_the_filter_of_each_prompt_s_grid_is_printed(terminal, tmp_path):
     words = ("sweep", PROMPT, OTHER, "--strength", "0,5", "--seeds", "0-1", "--guidance", "psg")
     printed = terminal(*words, "--out", folder).err.splitlines()
     for prompt in (PROMPT, OTHER):
-        (line,) = (each for each in printed if each.startswith(f'"{prompt}" is in the gallery as '))
+        (line,) = (each for each in printed if each.startswith(f'Grid of "{prompt}": '))
         grid = line.split()[-1]
         done = terminal("runs", "list", grid, "--library", folder, "--json")
         found = json.loads(done.out)
