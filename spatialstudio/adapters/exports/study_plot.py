@@ -183,7 +183,7 @@ def _names(made: Study) -> list[str]:
 
 
 def _stride(names: Sequence[str]) -> int:
-    """Return every which name fits beside the next shown one; 1 if all fit."""
+    """Return the stride at which the names fit beside each other; 1 if all fit."""
     width = max(width_of(name, SMALL) for name in names) + NAME_GAP
     return ceil(width * len(names) / PLOT_WIDTH)
 
@@ -210,10 +210,11 @@ def _caption(
     methods = made.methods({name: _title(name, choice) for name in _shown(made)})
     missing = sum(each.missing for group in made.groups for each in group.figures.values())
     counts = ", ".join(str(group.runs) for group in made.groups)
-    prompts = {run.record.request.scene.prompt.text for run in runs}
+    first, *others = {run.record.request.scene.prompt.text for run in runs}
+    named = () if others else (f"Prompt: {first.rstrip('.')}.",)
     return (
         f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
-        *(f"Prompt: {prompt}." for prompt in prompts if len(prompts) == 1),
+        *named,
         *notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )
