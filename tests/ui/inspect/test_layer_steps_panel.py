@@ -358,6 +358,13 @@ def test_a_step_paints_neither_labels_nor_marks_again(qtbot, panel, studio, monk
     assert "marks" not in painted
 
 
+def test_no_curve_lies_on_an_edge(panel):
+    view = heat(panel)
+    area = view.areas[0]
+    low, high = view.contents_shown.low, view.contents_shown.high
+    assert area.top() + 1 < view.height_of(high) < view.height_of(low) < area.bottom() - 1
+
+
 def test_the_reading_under_the_pointer_ends_when_the_step_moves(panel, studio):
     view = heat(panel)
     view.show_step(0)

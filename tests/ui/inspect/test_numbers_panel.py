@@ -4,7 +4,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDockWidget, QPushButton, QToolButton
 
 from spatialstudio.ui.inspect.numbers_panel import NumbersPanel
-from spatialstudio.ui.inspect.widgets.number_table import NumberTable
+from spatialstudio.ui.inspect.widgets.number_table import MARGIN_EM, NumberTable
+from spatialstudio.ui.theme.theme import em
 from tests.ui.scripted_engine import STEPS
 
 
@@ -52,10 +53,10 @@ def test_all_numbers_or_chosen_rows_can_be_copied(qtbot, numbers, clipboard):
 def test_no_header_is_cut(qtbot, numbers):
     qtbot.waitUntil(numbers.isVisible)
     header = numbers.findChild(NumberTable).horizontalHeader()
-    widths = [(header.sectionSize(n), header.sectionSizeHint(n)) for n in range(header.count())]
-    assert all(width >= hint for width, hint in widths)
+    hints = [header.sectionSizeHint(n) for n in range(header.count())]
+    assert max(hints) > header.defaultSectionSize()
+    assert all(header.sectionSize(n) >= hint + em(MARGIN_EM) for n, hint in enumerate(hints))
     assert header.textElideMode() is Qt.TextElideMode.ElideNone  # Qt elides both lines as one
-    assert max(hint for _, hint in widths) > header.defaultSectionSize()
 
 
 def pick(qtbot, numbers, text):

@@ -3,7 +3,7 @@
 from enum import Enum
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip
 
@@ -201,15 +201,12 @@ class BlockPicker(PaintedWidget):
     def _draw_block(self, painter: QPainter, cell: QRectF, block: Block) -> None:
         line, fill = map(self._theme.colour, COLOURS[block.state])
         edge, rounding = QPen(line, 1), em(ROUNDING_EM)
-        if 0 < block.selected < block.layers:
-            draw_rounded(painter, cell, self._theme.colour("raised"), edge, rounding)
-            painter.save()
-            share = block.selected / block.layers
-            painter.setClipRect(QRectF(cell.topLeft(), QSizeF(share * cell.width(), cell.height())))
-            draw_rounded(painter, cell, fill, edge, rounding)
-            painter.restore()
-            return
+        share = block.selected / block.layers or 1.0
+        draw_rounded(painter, cell, self._theme.colour("raised"), edge, rounding)
+        painter.save()
+        painter.setClipRect(cell.adjusted(-1, -1, 1 - (1 - share) * cell.width(), 1))
         draw_rounded(painter, cell, fill, edge, rounding)
+        painter.restore()
         if block.state is BlockState.MISSING:
             hatch = QBrush(self._theme.colour("line"), Qt.BrushStyle.BDiagPattern)
             draw_rounded(painter, cell, hatch, edge, rounding)

@@ -1,6 +1,5 @@
 """A heat map of a measure by layer and step, under curves of the same measure over the steps."""
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from itertools import groupby
@@ -433,9 +432,8 @@ class HeatItem(QGraphicsItem):
         """Draw it."""
         self.draw(painter)
 
-    @abstractmethod
     def draw(self, painter: QPainter) -> None:
-        """Draw it in pixels of the surface."""
+        """Draw it in pixels of the surface; nothing by default."""
 
     def colour(self, role: str) -> QColor:
         """Return a colour of the theme."""

@@ -25,7 +25,7 @@ from spatialstudio.ui.inspect.widgets.pos_lanes import (
     GuidanceTrack,
     LaneCurve,
     PosLane,
-    colour_of_all,
+    legend_colour,
 )
 from spatialstudio.ui.inspect.widgets.step_axis import StepAxis
 from spatialstudio.ui.theme.theme import Theme, em
@@ -193,7 +193,7 @@ class PosChart(Plot):
             PlotKey(name=c.name, colour=self.theme.mention(c.hue)) for c in contents.first.curves
         ]
         if contents.second is not None:
-            colour = colour_of_all(contents.second, self.theme)
+            colour = legend_colour(contents.second, self.theme)
             keys.append(PlotKey(name=contents.second.name, colour=colour, style=DASHES))
         if contents.goal is not None:
             named = tr("goal {goal:g}").format(goal=contents.goal)

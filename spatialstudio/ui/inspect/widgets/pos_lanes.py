@@ -73,7 +73,7 @@ class LaneCurve:
     is_second: bool = False
 
 
-def colour_of_all(line: TimeLine, theme: Theme) -> QColor:
+def legend_colour(line: TimeLine, theme: Theme) -> QColor:
     """Return the colour of a run's curves in the legend: their hue, or grey for several hues."""
     hues = {curve.hue for curve in line.curves}
     return theme.mention(hues.pop()) if len(hues) == 1 else theme.colour("muted")

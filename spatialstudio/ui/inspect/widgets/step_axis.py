@@ -25,7 +25,7 @@ class StepAxis(pg.AxisItem):  # type: ignore[misc]
 
     def __init__(self, scene: QGraphicsScene, box: pg.ViewBox) -> None:
         super().__init__("bottom")
-        self._labels: list[tuple[int, str]] = []
+        self._labels: list[tuple[int, str]] | None = None
         self._name = QGraphicsSimpleTextItem(tr("step"))
         self.setCacheMode(CACHED)
         self.linkToView(box)

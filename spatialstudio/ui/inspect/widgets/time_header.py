@@ -5,7 +5,7 @@ from PySide6.QtGui import QAction, QColor, QFontMetricsF, QPainter, QPen, QResiz
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from spatialstudio.ui.inspect.widgets.pos_curve import TimeContents
-from spatialstudio.ui.inspect.widgets.pos_lanes import colour_of_all
+from spatialstudio.ui.inspect.widgets.pos_lanes import legend_colour
 from spatialstudio.ui.theme.theme import (
     SMALL,
     Theme,
@@ -85,7 +85,7 @@ class CurveLegend(PaintedWidget):
             (curve.name, self._theme.mention(curve.hue), solid) for curve in contents.first.curves
         ]
         if contents.second is not None:
-            colour = colour_of_all(contents.second, self._theme)
+            colour = legend_colour(contents.second, self._theme)
             entries.append((contents.second.name, colour, dashed))
         if contents.goal is not None:
             text = tr("goal {goal:g}").format(goal=contents.goal)

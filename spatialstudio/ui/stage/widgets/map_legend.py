@@ -93,4 +93,4 @@ class MapLegend(PaintedWidget):
 
 def in_figures(top: float) -> str:
     """Format the end of a scale: 1, 0.30, 0.0042."""
-    return f"{top:g}" if top in {0, 1} else f"{top:#.2g}"
+    return f"{top:#.2g}" if 0 < top < 1 else f"{top:.2g}"

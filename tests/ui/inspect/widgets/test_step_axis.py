@@ -36,6 +36,11 @@ def test_a_narrow_axis_has_few_labels(axis, monkeypatch):
     assert shown == [[[(0, "1"), (49, "50")]]]
 
 
+@pytest.mark.parametrize("count", [0, 1])
+def test_an_axis_without_an_interval_names_each_step(count):
+    assert step_ticks(PlotRange(high=1), count) == tuple(range(count))
+
+
 def test_few_steps_are_all_named():
     assert step_ticks(PlotRange(high=4), 5) == (0, 1, 2, 3, 4)
 
