@@ -189,7 +189,8 @@ def test_implausible_log_probabilities_are_rejected(value):
 
 def test_retries_end_at_the_deadline():
     busy = sends(b"{}", 429, Retry_After="0")
-    assert failure(busy, attempts=10_000_000, patience_s=0.3) == "is busy"
+    said = failure(busy, attempts=10_000_000, patience_s=0.3)
+    assert said in {"is busy", "did not respond in time"}  # the last request may meet the deadline
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
