@@ -2,17 +2,14 @@
 
 import argparse
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from spatialstudio.application.gallery.exports import ExportOrder
-from spatialstudio.application.gallery.figures import pictures_named
-from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.registry import EXPORT_KINDS
-from spatialstudio.application.studio import Studio
 from spatialstudio.cli.judging import OpenStudio
 from spatialstudio.cli.options import add_overwrite, one_of, out_path, words_of
 from spatialstudio.cli.printing import show_json, show_lines, show_progress
+from spatialstudio.cli.studies import runs_named
 from spatialstudio.domain.attention import MapScale, Moment
 from spatialstudio.domain.export import FIGURE
 from spatialstudio.domain.figure_template import (
@@ -29,7 +26,11 @@ FIELDS = ("words", "steps", "layers", "scale", "width", "font", "type_size", "dp
 def add_figure_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command ``figure``."""
     parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="picture files or ids of runs, top to bottom"
+        "runs",
+        type=Path,
+        nargs="+",
+        metavar="RUN",
+        help="picture files or ids of runs, top to bottom",
     )
     parser.add_argument(
         "--out",
@@ -96,7 +97,7 @@ def figure(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     try:
         figures = studio.storage.figures
         template = _with_options(figures.template(options.template), options)
-        runs = pictures_named(options.runs, partial(_read_library, studio))
+        runs = runs_named(studio, options.runs)
         look = replace(
             studio.exports.look(options.theme), is_marked=not options.unmarked, template=template
         )
@@ -115,11 +116,6 @@ def figure(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     else:
         show_lines(str(path) for path in files)
     return 0
-
-
-def _read_library(studio: Studio) -> Library:
-    studio.library.refresh()
-    return studio.library
 
 
 def _with_options(template: FigureTemplate, options: argparse.Namespace) -> FigureTemplate:

@@ -139,7 +139,7 @@ def add_runs_options(parser: argparse.ArgumentParser, shared: argparse.ArgumentP
     )
     add_command(actions, "reindex", "rebuild the library index from the files", parents=known)
     again = add_command(actions, "again", "reproduce a run and compare the pictures", parents=known)
-    again.add_argument("run", type=Path, metavar="RUN", help="picture file of the run")
+    again.add_argument("run", type=Path, metavar="RUN", help="picture file or id of the run")
 
 
 def with_minuses(arguments: Sequence[str]) -> Sequence[str]:
@@ -196,7 +196,9 @@ def _count(text: str) -> int:
 
 
 def _add_chosen(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", type=Path, nargs="*", metavar="RUN", help="picture files of runs")
+    parser.add_argument(
+        "runs", type=Path, nargs="*", metavar="RUN", help="picture files or ids of runs"
+    )
     parser.add_argument(
         FILTER, metavar="FILTER", help=(f"select runs from the library, {FILTER_HELP}")
     )

@@ -39,6 +39,7 @@ from spatialstudio.cli.printing import (
     show_progress,
     show_table,
 )
+from spatialstudio.cli.studies import runs_named
 from spatialstudio.domain.errors import (
     SettingsError,
     StoreError,
@@ -179,7 +180,8 @@ def draw_again(options: argparse.Namespace, studio: Studio) -> int:
     studio.bus.subscribe(lambda event: summary.extend(_comparison(event)))
     studio.bus.subscribe(studio.session.apply_event)
     studio.start()
-    studio.run_again(options.run)
+    (run_file,) = runs_named(studio, [options.run])
+    studio.run_again(run_file)
     if not summary:
         raise StoreError("The run could not be reproduced.", hint="See the message above.")
     comparison, run = summary[0].comparison, studio.session.run
@@ -211,10 +213,10 @@ def _chosen(
             raise StoreError(
                 "No run was given.", hint=("Pass picture files of runs, or use --filter.")
             )
-        return _each_once(options.runs)
+        return _each_once(runs_named(studio, options.runs))
     studio.library.refresh()
     entries = studio.library.entries(studio.library.list(options.filter or ""))
-    chosen = _each_once([*options.runs, *(entry.path for entry in entries)])
+    chosen = _each_once([*runs_named(studio, options.runs), *(entry.path for entry in entries)])
     if options.filter is not None and not chosen:
         raise StoreError("No run matches the filter.", hint='List the runs with "runs list".')
     return chosen
@@ -350,7 +352,7 @@ class RunBatch:
 
     Args:
         studio: Reads the runs.
-        paths: Files of runs, or folders with all runs in and below them.
+        paths: Files or ids of runs, or folders with all runs in and below them.
         judge: Returns a run with the evaluation to use; by default the stored one.
         with_details: Whether errors include a traceback.
 
@@ -371,7 +373,8 @@ class RunBatch:
         self.failures: list[tuple[Path, StudioError]] = []
         self._studio = studio
         self._judge = judge
-        found = (studio.storage.store.runs_in(path) or (path,) for path in paths)
+        named = runs_named(studio, paths)
+        found = (studio.storage.store.runs_in(path) or (path,) for path in named)
         self._paths = tuple(chain.from_iterable(found))
         self._with_details = with_details
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from spatialstudio.application.error_reports import EXIT_FAILURE, report_on
 from spatialstudio.application.gallery.exports import ExportOrder, check_targets
+from spatialstudio.application.gallery.figures import pictures_named
+from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.gallery.study import check_numbers, read_study_run, title_of
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.application.studio import Studio
@@ -24,7 +26,7 @@ from spatialstudio.cli.printing import (
     show_progress,
     show_table,
 )
-from spatialstudio.domain.errors import StudioError
+from spatialstudio.domain.errors import PluginError, StudioError
 from spatialstudio.domain.export import FIGURE_SUFFIXES, STUDY, StudyChoice
 from spatialstudio.domain.interval import Interval, decimals_of
 from spatialstudio.domain.run_data import MEASURES
@@ -48,7 +50,7 @@ FIGURE_COLUMNS = (
 def add_study_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command ``study``."""
     parser.add_argument(
-        "runs", type=Path, nargs="*", metavar="RUN", help="run files, or folders of runs"
+        "runs", type=Path, nargs="*", metavar="RUN", help="files or ids of runs, or folders of runs"
     )
     parser.add_argument("--filter", metavar="FILTER", help="add runs of the library")
     parser.add_argument(
@@ -145,7 +147,8 @@ def study(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     check_table(options)
     studio = open_studio(options.library)
     try:
-        paths = [*_found(studio, options.runs), *runs_matching(studio, options.filter)]
+        runs = runs_named(studio, options.runs)
+        paths = [*_found(studio, runs), *runs_matching(studio, options.filter)]
         return show_study(studio, tuple(dict.fromkeys(paths)), options)
     finally:
         studio.close()
@@ -161,13 +164,20 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
     runs: list[StudyRun] = []
     read: list[Path] = []
     failures = 0
+    failed: dict[str, PluginError] = {}
+
+    def keep(error: PluginError) -> None:
+        failed[error.message] = error
+
     for path in paths:
         try:
-            runs.append(read_study_run(studio.storage.store, path, options.numbers))
+            runs.append(read_study_run(studio.storage.store, path, options.numbers, keep))
             read.append(path)
         except StudioError as error:
             failures += 1
             complain(report_on(error, "Reading a run"), with_details=options.debug)
+    for each in failed.values():
+        complain(report_on(each, "Computing a metric"), with_details=options.debug)
     made = make_study(
         runs,
         by=options.by,
@@ -182,7 +192,7 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
         order = ExportOrder(overwrite=options.overwrite)
         studio.exports.export(read, EXPORT_KINDS[STUDY], options.plot, look, order)
         show_progress(f"Wrote {options.plot}")
-    return EXIT_FAILURE if failures else 0
+    return EXIT_FAILURE if failures or failed else 0
 
 
 def _show(made: Study, options: argparse.Namespace) -> None:
@@ -202,6 +212,20 @@ def _show(made: Study, options: argparse.Namespace) -> None:
 def _found(studio: Studio, paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         yield from studio.storage.store.runs_in(path) or (path,)
+
+
+def runs_named(studio: Studio, names: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the files or folders of runs given by file, folder or id.
+
+    Raises:
+        StoreError: There is no run with an id.
+    """
+
+    def library() -> Library:
+        studio.library.refresh()
+        return studio.library
+
+    return pictures_named(map(str, names), library)
 
 
 def runs_matching(studio: Studio, line: str | None) -> Iterator[Path]:

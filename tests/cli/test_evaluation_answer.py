@@ -86,6 +86,17 @@ def test_a_failing_metric_is_named_and_the_others_are_computed(
     assert all(row["note"].startswith('The metric "broken" failed: ') for row in rows)
 
 
+def test_a_failing_metric_is_named_once_by_a_study(terminal, tmp_path, register):
+    for seed in "01":
+        words = ("generate", PROMPT, "--seed", seed, "--out", tmp_path)
+        assert terminal(*words).code == 0
+    register(replace(BROKEN, of_relation=fail))
+    done = terminal("study", tmp_path, "--numbers", "broken,visor", "--by", "seed")
+    assert done.code == 1
+    assert done.err.count('The metric "broken" failed: ZeroDivisionError') == 1
+    assert "visor" in done.out
+
+
 def test_a_metric_whose_summary_fails_leaves_the_others_unchanged(terminal, tmp_path, register):
     register(replace(BROKEN, of_relation=lambda *_: 1.0, add_up=fail))
     save_sticker_picture(tmp_path / "a.png", np.full((16, 16, 3), 128, np.uint8))

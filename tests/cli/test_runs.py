@@ -95,6 +95,15 @@ def test_a_missing_filter_is_reported(terminal, capsys, rest):
     assert "--filter: expected one argument" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [("runs", "show"), ("runs", "verify"), ("study", "--each-run")])
+def test_a_run_is_given_by_its_id(terminal, runs, picture, words):
+    done = terminal(*words, "--library", runs, Path(picture).stem, "--json")
+    assert done.code == 0, done.err
+    absent = terminal(*words, "--library", runs, "absent", "--json")
+    assert absent.code == 1
+    assert 'There is no file or run "absent".' in absent.err
+
+
 def test_runs_are_printed_as_a_list(terminal, runs, picture):
     done = terminal("runs", "list", "--library", runs)
     first, made, place, _ = (line.strip() for line in done.out.splitlines())

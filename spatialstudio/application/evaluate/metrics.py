@@ -6,7 +6,7 @@ selects the checker, PSE, VISOR as published, T2I-CompBench without its faults, 
 fault, and the scene-graph score with another setting. The names are part of every result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from enum import Enum
 from math import isfinite
@@ -188,18 +188,28 @@ def _row(
 
 
 def picture_scores(
-    scene: SceneGraph, evaluation: Evaluation, metrics: ChosenMetrics
+    scene: SceneGraph,
+    evaluation: Evaluation,
+    metrics: ChosenMetrics,
+    failed: Callable[[PluginError], None] = lambda _error: None,
 ) -> Mapping[str, float]:
     """Return the scores of an evaluated image by metric id, higher is better.
 
     Metrics that fail or do not cover the image are left out.
+
+    Args:
+        scene: Scene of the prompt.
+        evaluation: Evaluation of the image.
+        metrics: The metrics.
+        failed: Receives the error of each metric that fails.
     """
     scores = {}
     for metric in metrics.chosen:
         try:
             values = _values_of([metric], metrics.rules, scene, evaluation)
             score = metric.score_of(_row(scene, evaluation, *values))
-        except PluginError:
+        except PluginError as error:
+            failed(error)
             continue
         if score is not None:
             scores[metric.id] = score

@@ -10,7 +10,13 @@ from spatialstudio.application.error_reports import report_on
 from spatialstudio.application.evaluate.metrics import METRICS, choose_metrics, picture_scores
 from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.domain.attention import AttentionFile
-from spatialstudio.domain.errors import ErrorReport, SettingsError, StoreError, StudioError
+from spatialstudio.domain.errors import (
+    ErrorReport,
+    PluginError,
+    SettingsError,
+    StoreError,
+    StudioError,
+)
 from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
@@ -132,13 +138,19 @@ def read_runs(
     return RunsRead(runs=tuple(runs), errors=tuple(errors), paths=tuple(read))
 
 
-def read_study_run(store: RunStore, path: Path, numbers: Sequence[str]) -> StudyRun:
+def read_study_run(
+    store: RunStore,
+    path: Path,
+    numbers: Sequence[str],
+    failed: Callable[[PluginError], None] = lambda _error: None,
+) -> StudyRun:
     """Read settings and measures of a stored run, and the metrics among some numbers.
 
     Args:
         store: Reads the run.
         path: Any file of the run.
         numbers: Names of numbers; metrics that are not among them are not computed.
+        failed: Receives the error of each metric that fails, and whose number is missing.
 
     Raises:
         StoreError: The run does not exist or is damaged.
@@ -147,14 +159,17 @@ def read_study_run(store: RunStore, path: Path, numbers: Sequence[str]) -> Study
     record, events = store.load(path)
     steps = [event for event in events if isinstance(event, StepEvent)]
     run = settings_and_values(record, run_data(record, steps, None, _no_layer).numbers())
-    return with_metrics(run, numbers, partial(_scores, record))
+    return with_metrics(run, numbers, partial(_scores, record, failed))
 
 
-def _scores(record: RunRecord, names: Sequence[str]) -> Mapping[str, float]:
+def _scores(
+    record: RunRecord, failed: Callable[[PluginError], None], names: Sequence[str]
+) -> Mapping[str, float]:
     """Return metrics of a run; none without an evaluation."""
     if record.evaluation is None:
         return {}
-    return picture_scores(record.request.scene, record.evaluation, choose_metrics(names))
+    metrics = choose_metrics(names)
+    return picture_scores(record.request.scene, record.evaluation, metrics, failed)
 
 
 def _no_layer(_file: AttentionFile) -> AnyArray:
