@@ -1,6 +1,7 @@
 """Groups a model's attention layers, of a run or before it, into blocks to pick."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import ModelLayers, TextLayer
@@ -100,6 +101,18 @@ def block_of(name: str) -> str:
     if found and head:
         return head
     return ".".join(name.split(".")[:PARTS_OF_A_BLOCK])
+
+
+def labels_of(layers: Sequence[str]) -> tuple[str, ...]:
+    """Return a label of each layer: its block, and what tells it from others of the block."""
+    blocks = [block_of(name) for name in layers]
+    labels = []
+    for name, block in zip(layers, blocks, strict=True):
+        same = [other.split(".") for other, its in zip(layers, blocks, strict=True) if its == block]
+        shared = takewhile(lambda parts: len(set(parts)) == 1, zip(*same, strict=False))
+        own = name.split(".")[len(tuple(shared)) :]
+        labels.append(" ".join(filter(None, (block, ".".join(own)))))
+    return tuple(labels)
 
 
 def _grouped(layers: Iterable[TextLayer]) -> Iterator[tuple[str, list[TextLayer]]]:

@@ -1,6 +1,6 @@
 """Converts measurements of recorded layers into a heat map and sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -17,7 +17,7 @@ from spatialstudio.application.inspect.step_numbers import Column, Measure, mome
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.attention import LayerChoice, Moment
 from spatialstudio.domain.evidence import DOUBTFUL_POS, SURE_POS
-from spatialstudio.ui.inspect.block_presenter import block_of, guiding_layers
+from spatialstudio.ui.inspect.block_presenter import block_of, guiding_layers, labels_of
 from spatialstudio.ui.inspect.widgets.layer_heat_map import HeatContents, HeatCurve
 from spatialstudio.ui.widgets.plot import Values
 from spatialstudio.ui.widgets.texts import tr
@@ -79,6 +79,7 @@ def heat_contents(
     return HeatContents(
         measure=tr(column.measure.value),
         layers=table.layers,
+        labels=labels_of(table.layers),
         blocks=tuple(block_of(name) for name in table.layers),
         values=values,
         low=low,
@@ -167,7 +168,7 @@ def settled_in_words(table: LayerTable, run: OpenRun, column: Column, head: int 
     said = tr(DECIDED_AT_ONCE if is_same else DECIDED_IN_SOME).format(
         some=len(known),
         count=len(found),
-        first=_first_named(first),
+        first=_first_named(first, guiding_layers(run)),
         step=table.steps[earliest] + 1,
         sure=SURE_POS,
     )
@@ -189,10 +190,31 @@ def _opposed(pos: Values) -> int:
     return int((known[:, -1] <= DOUBTFUL_POS).sum()) if known.size else 0
 
 
-def _first_named(layers: Sequence[str]) -> str:
-    """Return the first name, which may be long, and the number of the others."""
-    first, *others = layers
-    return tr("{name} and {count} more").format(name=first, count=len(others)) if others else first
+def _first_named(layers: Sequence[str], guiding: Collection[str]) -> str:
+    """Return one name, which may be long, of a guiding layer if any, and the number of others."""
+    first, *others = sorted(layers, key=lambda name: name not in guiding)
+    words = tr("{name}, which guidance does not read")
+    if first in guiding:
+        words = tr("{name}, which guidance reads")
+    named = words.format(name=first) if guiding else first
+    return (
+        tr("{named}, and {count} more").format(named=named, count=len(others)) if others else named
+    )
+
+
+def deciding_layers(table: LayerTable, run: OpenRun, column: Column, head: int | None) -> str:
+    """List the layers that decide a relation, the earliest first, one per line."""
+    if column.measure is not Measure.POS:
+        return ""
+    guiding = guiding_layers(run)
+    settled = zip(table.layers, settled_steps(table.at(column, head)), strict=True)
+    found = sorted((place, layer) for layer, place in settled if place is not None)
+    words = {True: tr("from step {step}: {layer} (guidance reads it)")}
+    words[False] = tr("from step {step}: {layer}")
+    return "\n".join(
+        words[layer in guiding].format(step=table.steps[place] + 1, layer=layer)
+        for place, layer in found
+    )
 
 
 def cell_in_words(contents: HeatContents, layer: int, step: int) -> str:

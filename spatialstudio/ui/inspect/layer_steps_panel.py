@@ -30,6 +30,7 @@ from spatialstudio.ui.inspect.layer_presenter import (
     cell_in_words,
     curves_in_words,
     curves_of,
+    deciding_layers,
     difference_of_curves,
     heat_contents,
     largest_in_words,
@@ -42,7 +43,7 @@ from spatialstudio.ui.stage.map_presenter import map_source_choices
 from spatialstudio.ui.widgets.builders import SPACE, column, grow, pages, push_button, row
 from spatialstudio.ui.widgets.fields import ChoiceBox
 from spatialstudio.ui.widgets.segments import Segments
-from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
+from spatialstudio.ui.widgets.texts import TextLabel, Tone, plain_tip, tr
 
 NO_RUN = "PoS, entropy, mass and overlap by layer and step appear here after a picture."
 NONE_CAPTURED = "This run has no recorded layers. Record all layers, then generate it again."
@@ -153,6 +154,11 @@ class LayerStepsPanel(Panel):
             is_difference=self._source is MapSource.DIFFERENCE,
         )
         self._heat.show_contents(contents, self._session.step)
+        is_difference = self._source is MapSource.DIFFERENCE
+        layers = (
+            "" if is_difference else deciding_layers(table, shown, chosen, self._maps.choice.head)
+        )
+        self._sentence.setToolTip(plain_tip(layers))
         self._describe()
 
     def _found(self, run: OpenRun | None, second: OpenRun | None) -> tuple[LayerTable | None, str]:

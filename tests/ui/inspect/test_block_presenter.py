@@ -13,6 +13,7 @@ from spatialstudio.ui.inspect.block_presenter import (
     block_of,
     blocks_of,
     guiding_layers,
+    labels_of,
     layers_of,
     layers_of_shape,
     shapes_of,
@@ -71,6 +72,16 @@ def states(run, chosen=frozenset()):
 )
 def test_a_layer_belongs_to_a_block(name, block):
     assert block_of(name) == block
+
+
+def test_layers_of_one_block_are_labelled_by_what_differs():
+    block = "down_blocks.0.attentions.0"
+    names = (
+        f"{block}.transformer_blocks.0.attn1",
+        f"{block}.transformer_blocks.0.attn2",
+        "mid.1.a",
+    )
+    assert labels_of(names) == (f"{block} attn1", f"{block} attn2", "mid.1")
 
 
 def test_layers_of_one_block_are_one_place(run):

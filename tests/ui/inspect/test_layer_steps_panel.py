@@ -13,6 +13,7 @@ from spatialstudio.domain.attention import ATTENTION_FOLDER, AttentionDetail, Mo
 from spatialstudio.domain.generation import RequestId
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect.layer_presenter import (
+    deciding_layers,
     heat_contents,
     largest_in_words,
     reading_in_words,
@@ -115,7 +116,7 @@ def click(qtbot, panel, layer, step, modifier=Qt.KeyboardModifier.NoModifier):
 
 def contents_of(count):
     names = tuple(f"layer {number}" for number in range(count))
-    return HeatContents(layers=names, blocks=names, values=np.zeros((count, STEPS)))
+    return HeatContents(layers=names, labels=names, blocks=names, values=np.zeros((count, STEPS)))
 
 
 def test_ten_layers_have_rows_that_can_be_told_apart_in_the_dock(qtbot, window, panel):
@@ -149,8 +150,8 @@ def test_pos_of_each_layer_and_step_is_shown(panel):
 
 def test_the_sentence_says_where_the_relation_is_decided(panel):
     assert (
-        f"in 1 of 2 layers, where PoS stays at 0.75 or more; first, from step 1, in {GUIDING}."
-        in said(panel)
+        f"in 1 of 2 layers, where PoS stays at 0.75 or more; first, from step 1, in {GUIDING}, "
+        "which guidance reads." in said(panel)
     )
     assert "Of the layers that guidance reads: 1 of 1." in said(panel)
 
@@ -165,12 +166,13 @@ def test_the_sentence_says_where_the_relation_is_decided(panel):
         (
             [[0.8, 0.9, 0.8], [0.8, 0.9, 0.9], [0.2, 0.1, 0.3], [0.8, 0.7, 0.9]],
             "Decided in 3 of 4 layers, where PoS stays at 0.75 or more; first, from step 1, in "
-            f"{GUIDING} and 1 more. Of the layers that guidance reads: 1 of 1.",
+            f"{GUIDING}, which guidance reads, and 1 more. Of the layers that guidance reads: "
+            "1 of 1.",
         ),
         (
             [[0.2, 0.9, 0.8], [0.8, 0.4, 0.9], [0.2, 0.1, 0.3], [0.9, 0.9, 0.7]],
             "Decided in 2 of 4 layers, where PoS stays at 0.75 or more; first, from step 2, in "
-            f"{GUIDING}.",
+            f"{GUIDING}, which guidance reads.",
         ),
         ([[0.9, 0.9, 0.7]] * 4, "Decided in no layer: PoS ends below 0.75 in all 4."),
         (
@@ -201,7 +203,30 @@ def test_one_of_the_first_layers_is_named():
         values=np.array([0.9, 0.9, 0.9, 0.9, 0.9, 0.1])[None, :, None, None],
         moment=None,
     )
-    assert "in a and 4 more." in settled_in_words(table, run_of(()), POS, None)
+    run = run_of(())
+    assert "in a, which guidance does not read, and 4 more." in settled_in_words(
+        table, run, POS, None
+    )
+    listed = deciding_layers(table, run, POS, None).splitlines()
+    assert listed == [f"from step 1: {layer}" for layer in "abcde"]
+
+
+def test_a_guiding_layer_is_named_first_and_marked_in_the_list():
+    table = LayerTable(
+        request_id=RequestId("one"),
+        layers=(OTHER, GUIDING),
+        steps=(0, 1),
+        columns=(POS,),
+        values=np.array([[0.9, 0.9], [0.9, 0.9]])[None, :, None],
+        moment=None,
+    )
+    listed = deciding_layers(table, run_of(()), POS, None).splitlines()
+    assert f"from step 1: {GUIDING} (guidance reads it)" in listed
+    assert f"from step 1: {OTHER}" in listed
+    later = replace(table, values=np.array([[0.9, 0.9], [0.1, 0.9]])[None, :, None])
+    assert f"in {OTHER}, which guidance does not read." in settled_in_words(
+        later, run_of(()), POS, None
+    )
 
 
 def test_a_click_picks_step_and_layer(qtbot, panel, studio, window):

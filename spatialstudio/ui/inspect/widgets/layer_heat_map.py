@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from itertools import groupby
 from math import isfinite
 
 import numpy as np
@@ -84,6 +83,7 @@ class HeatContents:
     Attributes:
         measure: Name of the measure.
         layers: Names of the layers, in execution order.
+        labels: Label of each layer, for its row.
         blocks: Name of each layer's block.
         values: (layers, all steps); NaN where nothing was measured.
         low: Value of the first colour.
@@ -97,6 +97,7 @@ class HeatContents:
 
     measure: str = ""
     layers: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     values: Values = field(default_factory=lambda: np.zeros((0, 0)))
     low: float = 0.0
@@ -459,7 +460,7 @@ class HeatCell(HeatItem):
 
 
 class HeatFrame(HeatItem):
-    """The blocks' names, the marks of layers, and the scale; painted again only when they change.
+    """The labels and marks of layers, and the scale; painted again only when they change.
 
     Args:
         heat_map: What it surrounds.
@@ -480,31 +481,31 @@ class HeatFrame(HeatItem):
         painter.drawRect(heat)
         painter.drawRect(course)
         self._paint_levels(painter, course)
-        self._paint_blocks(painter, heat)
+        self._paint_labels(painter, heat)
         self._paint_marks(painter, heat)
         self._paint_scale(painter, heat)
 
-    def _paint_blocks(self, painter: QPainter, heat: QRectF) -> None:
+    def _paint_labels(self, painter: QPainter, heat: QRectF) -> None:
+        """Draw the labels of rows that have room, and a line above each block."""
         contents, metrics = self._map.contents_shown, QFontMetricsF(painter.font())
         height = NAME_SHARE * metrics.height()
         free = heat.top() - height
-        for _, group in groupby(range(len(contents.layers)), lambda n: contents.blocks[n]):
-            own = tuple(group)
-            rows = list(self._map.rows_of(frozenset(own)))
-            top, bottom = rows[0][0], rows[-1][1]
-            painter.setPen(QPen(self.colour("line"), 1))
-            painter.drawLine(QPointF(heat.left() - em(MARK_EM), top), QPointF(heat.left(), top))
+        rows = self._map.rows_of(frozenset(range(len(contents.labels))))
+        for row, (top, bottom) in enumerate(rows):
+            if row == 0 or contents.blocks[row] != contents.blocks[row - 1]:
+                painter.setPen(QPen(self.colour("line"), 1))
+                painter.drawLine(QPointF(heat.left() - em(MARK_EM), top), QPointF(heat.left(), top))
             middle = (top + bottom) / 2
             if middle - height / 2 < free:
                 continue
             free = middle + height / 2
             room = QRectF(0, middle - em(TEXT_EM), heat.left() - em(1.5 * MARK_EM), em(2 * TEXT_EM))
-            name = metrics.elidedText(
-                contents.blocks[own[0]], Qt.TextElideMode.ElideLeft, room.width()
-            )
+            label, left = contents.labels[row], Qt.TextElideMode.ElideLeft
             painter.setPen(self.colour("muted"))
             painter.drawText(
-                room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name
+                room,
+                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                metrics.elidedText(label, left, room.width()),
             )
 
     def _paint_marks(self, painter: QPainter, heat: QRectF) -> None:
