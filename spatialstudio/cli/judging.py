@@ -51,8 +51,9 @@ ERROR = "ERROR"
 NOT_STORED = "The pictures are not stored as runs: choose a --library, or use --no-store."
 NO_MASKS = "PSE is 0 because there are no masks. Choose a --segmenter."
 NO_DEPTH = "Depth relations are undecidable without a depth model. Choose a model with --depth."
+PICTURE_COLUMNS = ("picture", "prompt")
 FIRST_COLUMNS = (
-    *("picture", "prompt", "checker", "relation", "outcome", "reason"),
+    *("checker", "relation", "outcome", "reason"),
     *("confidence", "delta", "margin", "overlap", "gap", "pos", "pse", "found"),
 )
 LAST_COLUMNS = ("da_score", "why", "note")
@@ -343,10 +344,17 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
     return counts
 
 
-def verdict_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[object]]:
-    """Yield the header and one row per verdict, or per picture that failed."""
+def verdict_table(
+    rows: Sequence[Mapping[str, Any]], settings: Sequence[str] = ()
+) -> Iterator[Sequence[object]]:
+    """Yield the header and one row per verdict, or per picture that failed.
+
+    Args:
+        rows: Evaluated pictures.
+        settings: Names of further items of the rows, which follow the prompt.
+    """
     judged = [metric.id for metric in METRICS if metric.of_relation is not None]
-    columns = (*FIRST_COLUMNS, *judged, *LAST_COLUMNS)
+    columns = (*PICTURE_COLUMNS, *settings, *FIRST_COLUMNS, *judged, *LAST_COLUMNS)
     yield columns
     for row in rows:
         failed = {"outcome": ERROR, "reason": row["error"]}

@@ -45,6 +45,7 @@ from spatialstudio.domain.errors import (
     StoreError,
     StudioError,
 )
+from spatialstudio.domain.generation import GenerationRequest
 from spatialstudio.domain.judge_choice import DEFAULT_JUDGE_SET
 from spatialstudio.domain.library import (
     MOST_STARS,
@@ -57,6 +58,8 @@ from spatialstudio.domain.options import parse_options
 from spatialstudio.domain.verdict import REPRODUCE, Evaluation
 from spatialstudio.science.pos.pse import pse_of
 
+SETTINGS = ("model", "seed", "steps", "method", "strength")
+"""Settings of a run in a table of verdicts."""
 IMPORT = "import"
 UNJUDGED = "-"
 NOT_JUDGED = 'Verdicts were not checked; use "--recheck".'
@@ -454,6 +457,16 @@ class Totals:
             yield f"Mean PSE {mean(self._pse):.2f} ({n})"
 
 
+def _settings_row(request: GenerationRequest | None) -> Mapping[str, Any]:
+    """Return the settings of a table of verdicts; none of an imported picture."""
+    if request is None:
+        return {}
+    sampling = request.sampling
+    values = (request.model.id, sampling.seed, sampling.steps)
+    guidance = sampling.guidance
+    return dict(zip(SETTINGS, (*values, guidance.method_id, guidance.strength), strict=True))
+
+
 def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     """Re-evaluate stored runs: from their perceptions, or by another judge set.
 
@@ -485,6 +498,7 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
             answers.append(run_answer(judged))
         elif options.csv:
             row = {"picture": str(path), "prompt": judged.scene.prompt.text, "error": None}
+            row |= _settings_row(judged.request)
             answers.append({**row, **evaluation_answer(evaluation, judged.scene)})
         else:
             show_lines(
@@ -495,7 +509,7 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
             )
     if options.csv:
         failed = [{"picture": each["run"], **each} for each in batch.errors]
-        show_table(verdict_table([*answers, *failed]))
+        show_table(verdict_table([*answers, *failed], SETTINGS))
         for line in totals.lines(batch):
             show_progress(line)
     elif options.json:

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from spatialstudio.adapters.storage.stores.run_files import RunFiles
+from spatialstudio.cli.runs import SETTINGS
 from spatialstudio.domain.errors import DetectorError
 from spatialstudio.domain.judge_choice import UNSUITED as WARNING
 from spatialstudio.domain.verdict import Outcome
@@ -272,6 +273,8 @@ def test_judging_a_folder_again_writes_a_row_for_each_relation_of_all_runs(
     rows = list(csv.DictReader(io.StringIO(done.out)))
     assert str(path) in {row["picture"] for row in rows}
     assert [row["outcome"] for row in rows] == ["UNDECIDABLE"] * 2
+    assert tuple(rows[0])[:7] == ("picture", "prompt", *SETTINGS)
+    assert {row["model"] for row in rows} == {RunFiles().load(path)[0].request.model.id}
     assert done.code == 0
     assert "2 of 2 runs judged again: 2 UNDECIDABLE" in done.err
 
