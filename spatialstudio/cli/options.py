@@ -42,9 +42,11 @@ def out_path(text: str) -> OutPath:
     return OutPath(path=path, is_folder=text.endswith(separators) or is_folder(path))
 
 
-def add_overwrite(parser: argparse._ActionsContainer) -> None:
+def add_overwrite(
+    parser: argparse._ActionsContainer, words: str = "replace existing files"
+) -> None:
     """Add the option to replace existing files."""
-    parser.add_argument("--overwrite", action="store_true", help="replace existing files")
+    parser.add_argument("--overwrite", action="store_true", help=words)
 
 
 def one_of(kinds: type[E]) -> Callable[[str], E]:

@@ -98,7 +98,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"also draw the table's numbers with intervals, as {', '.join(FIGURE_SUFFIXES)}",
     )
-    add_overwrite(group)
+    add_overwrite(group, "replace the file of --plot; pictures are kept")
 
 
 def plot_file(text: str) -> Path:

@@ -143,6 +143,8 @@ def sweep(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     paths = _drawn(studio, requests, known, failures)
     for line in dict.fromkeys(_filter_line(request) for request in requests):
         show_progress(line)
+    if options.out is not None:
+        show_progress(f'The gallery shows them with "{options.out}" as library folder.')
     for failure in failures:
         complain(failure, with_details=options.debug)
     code = show_study(studio, paths, options)
