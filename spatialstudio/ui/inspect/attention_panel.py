@@ -16,6 +16,7 @@ from spatialstudio.application.session import (
     RunChanged,
     StepPicked,
 )
+from spatialstudio.domain.attention import LayerChoice
 from spatialstudio.domain.scene import MentionId
 from spatialstudio.ui.framework.bridge import VisibleFrameClock
 from spatialstudio.ui.framework.panel_api import Panel, WindowContext
@@ -28,6 +29,7 @@ from spatialstudio.ui.widgets.builders import column, grow, pages
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TRACE_EM = 6
+OF_GUIDANCE = "Mean of the guidance layers, not of the chosen ones"
 NOTHING_YET = "While a picture is generated, the attention map of each object appears here."
 NO_TRACE = "This picture has no trace: it was imported, or the run ended before its first step."
 
@@ -82,6 +84,8 @@ class AttentionPanel(Panel):
         measured = [relation for relation in run.scene.relations if relation.id in pos]
         of_word = [relation for relation in measured if picked in relation.ends]
         when = moment_in_words(run, wanted) if event.is_guided else ""
+        if self._maps.choice != LayerChoice():
+            when = ". ".join(filter(None, (when, OF_GUIDANCE)))
         for relation in of_word or measured:
             sentence = relation_in_words(relation, pos[relation.id], run.scene)
             return f"{sentence} {tr(when)}." if when else sentence

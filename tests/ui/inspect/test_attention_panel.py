@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from spatialstudio.ui.inspect.attention_panel import AttentionPanel
+from spatialstudio.ui.inspect.attention_panel import OF_GUIDANCE, AttentionPanel
 from spatialstudio.ui.inspect.widgets.replay_bar import ReplayBar
 from spatialstudio.ui.stage.widgets.map_strip import MapStrip, MapTile
 from tests.ui.scripted_engine import PROMPT
@@ -33,6 +33,14 @@ def test_the_baseline_is_said_after_the_guided_run(qtbot, drawn, studio):
     qtbot.waitUntil(lambda: any(". Baseline: attention PoS " in text for text in said(panel)))
     studio.session.set_second_run(None)
     qtbot.waitUntil(lambda: not any("Baseline: attention" in text for text in said(panel)))
+
+
+def test_maps_of_the_guidance_layers_are_marked_while_others_are_chosen(qtbot, drawn):
+    panel = drawn.panel(AttentionPanel)
+    qtbot.waitUntil(lambda: any("attention PoS" in text for text in said(panel)))
+    assert not any(OF_GUIDANCE in text for text in said(panel))
+    drawn.context.maps.average(frozenset({"mid"}))
+    qtbot.waitUntil(lambda: any(f"{OF_GUIDANCE}." in text for text in said(panel)))
 
 
 def test_space_on_a_tile_picks_the_word_and_does_not_play(qtbot, live, studio):

@@ -362,6 +362,7 @@ def test_the_largest_difference_is_named(panel):
     values[1, 2], values[0, 1] = -0.4, 0.3
     named = largest_in_words(replace(contents, values=values, number_format="+.2f"))
     assert named == f"Largest difference: -0.40 in {contents.layers[1]}, step 3."
+    assert replace(contents, number_format="+.2f").said(-0.001) == "+0.00"
     assert largest_in_words(replace(contents, values=values * np.nan)) == ""
 
 

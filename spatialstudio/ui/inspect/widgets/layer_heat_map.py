@@ -115,7 +115,8 @@ class HeatContents:
 
     def said(self, value: float) -> str:
         """Return a value as text."""
-        return format(value, self.number_format)
+        said = format(value, self.number_format)
+        return said if float(said) else format(0.0, self.number_format)  # not "-0.00"
 
 
 class LayerHeatMap(Plot):
