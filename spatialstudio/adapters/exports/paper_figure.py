@@ -490,6 +490,9 @@ def labels_of(runs: Sequence[ExportedRun]) -> tuple[str, ...]:
     return tuple(labels)
 
 
+GUIDANCE_LAYERS = "Attention is the mean over heads and guidance layers."
+
+
 def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tuple[str, ...]:
     """Describe maps, scale, moment, prompts and settings in sentences."""
     scales = {
@@ -505,7 +508,7 @@ def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tupl
     if template.layers:
         runs, moment = runs_of_layers(runs, template.layers, template.moment)
     else:
-        layers, moment = "", common_moment(runs, template.moment)
+        layers, moment = GUIDANCE_LAYERS, common_moment(runs, template.moment)
     is_guided = any(event.is_guided for run in runs for event in run.steps)
     reading = f"Attention and PoS of guided steps are read {moment.value}." if is_guided else ""
     named = zip(labels_of(runs), runs, strict=True)

@@ -208,16 +208,25 @@ def _caption(
     others = [name for name in made.varied if name not in made.by]
     over = ", ".join(_in_sentence(setting_label(name)) for name in others) or "nothing"
     methods = made.methods({name: _title(name, choice) for name in _shown(made)})
-    missing = sum(each.missing for group in made.groups for each in group.figures.values())
     counts = ", ".join(str(group.runs) for group in made.groups)
     first, *others = {run.record.request.scene.prompt.text for run in runs}
     named = () if others else (f"Prompt: {first.rstrip('.')}.",)
     return (
-        f"Mean and 95 % interval over {over}; runs by group: {counts}; missing numbers: {missing}.",
+        f"Mean and 95 % interval over {over}; runs by group: {counts}; {_missing(made, choice)}.",
         *named,
         *notes,
         f"Intervals: {methods}. {made_with(runs[0])}",
     )
+
+
+def _missing(made: Study, choice: StudyChoice) -> str:
+    """Return how many runs lack which of the shown numbers."""
+    counts = {
+        _title(name, choice): sum(group.figures[name].missing for group in made.groups)
+        for name in _shown(made)
+    }
+    named = ", ".join(f"{count} of {title}" for title, count in counts.items() if count)
+    return f"missing numbers: {named or 'none'}"
 
 
 def _list_of_groups(made: Study, names: Sequence[str]) -> str:

@@ -136,7 +136,7 @@ def _plain_arrays(
             f"mask/{mask.mention_id}/{number}",
             mask.pixels,
             ("y", "x"),
-            "Mask of a detected instance.",
+            "Mask of a detected instance; its number counts the masks of all objects.",
             details={"word_id": mask.mention_id, "score": float(mask.score)},
         )
 
