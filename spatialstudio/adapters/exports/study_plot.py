@@ -35,10 +35,12 @@ PANEL_GAP = 2.5 * LINE_HEIGHT
 SIDE = 44.0
 """Room for the labels of the vertical axis."""
 DOT, CAP = 2.5, 4.0
-TICKS = 5
+TICKS = 6
 """Largest number of intervals of the vertical axis."""
 HEADROOM = 0.08
 """Room beyond the intervals, as a share of their span."""
+EDGE = 0.04
+"""Room beyond 0 and 1, so that no dot of a share lies on the frame."""
 SMALL_SHARES = frozenset({"overlap", "peak"})
 """Shares that are usually too small to be told apart on an axis that ends at 1."""
 FEWEST = 2
@@ -147,14 +149,15 @@ def _whisker(
 
 
 def _range(name: str, figures: Sequence[Interval]) -> tuple[float, float]:
-    """Return the ends of an axis: [0, 1] for shares, else those of all intervals with headroom.
+    """Return the ends of an axis, with room beyond [0, 1] for shares, else beyond all intervals.
 
     The axis of small shares ends above the largest.
     """
     ends = [end for each in figures for end in (each.value, each.low, each.high) if not isnan(end)]
     low, high = min(ends), max(ends)
     if name in SHARES:
-        return 0.0, min(high * (1 + HEADROOM) or 1.0, 1.0) if name in SMALL_SHARES else 1.0
+        top = min(high or 1.0, 1.0) if name in SMALL_SHARES else 1.0
+        return -EDGE * top, (1 + EDGE) * top
     room = (high - low) * HEADROOM or 0.5
     return low - room, high + room
 

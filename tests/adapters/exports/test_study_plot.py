@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from spatialstudio.adapters.exports.lettering import width_of
-from spatialstudio.adapters.exports.study_plot import HEADROOM, PLOT_HEIGHT, study_of, study_plot
+from spatialstudio.adapters.exports.study_plot import (
+    EDGE,
+    HEADROOM,
+    PLOT_HEIGHT,
+    study_of,
+    study_plot,
+)
 from spatialstudio.application.registry import EXPORT_KINDS
 from spatialstudio.domain.drawing import Anchor, Line, Text
 from spatialstudio.domain.errors import ExportError
@@ -93,7 +99,7 @@ def test_the_axis_of_a_share_runs_from_zero_to_one(runs, exports):
     choice = StudyChoice(numbers={"pos": "PoS"})
     shown = heights(study_plot(runs, replace(exports.look(), study=choice)))
     assert list(shown) == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
-    assert shown["0"] - shown["1"] == pytest.approx(PLOT_HEIGHT)
+    assert shown["0"] - shown["1"] == pytest.approx(PLOT_HEIGHT / (1 + 2 * EDGE))
 
 
 @pytest.mark.parametrize(("share", "top"), [(0.05, "0.05"), (0.99, "1"), (0.0, "1")])
@@ -127,7 +133,7 @@ def test_lines_are_as_long_as_intervals(runs, exports):
     drawing = study_plot(runs, exports.look())
     lines = [item for item in drawing.items if isinstance(item, Line) and len(item.points) == 2]
     upright = [abs(a[1] - b[1]) for a, b in (line.points for line in lines) if a[0] == b[0]]
-    assert max(upright) == pytest.approx(PLOT_HEIGHT * (figure.high - figure.low))
+    assert max(upright) == pytest.approx(PLOT_HEIGHT * (figure.high - figure.low) / (1 + 2 * EDGE))
 
 
 def test_the_caption_keeps_abbreviations(runs, exports):
