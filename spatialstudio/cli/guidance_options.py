@@ -165,7 +165,7 @@ def _add_switches(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="attention layer that guidance, maps and PoS read, as named by the heat map; "
+        help="attention layer that guidance, maps and PoS read, as named below the heat map; "
         "may be repeated for layers of one resolution (default: those of the model family)",
     )
 

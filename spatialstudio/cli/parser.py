@@ -279,7 +279,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="RUN",
-        help="run files, or folders of runs",
+        help="files or ids of runs, or folders of runs",
     )
 
 

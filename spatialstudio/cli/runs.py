@@ -182,9 +182,9 @@ def draw_again(options: argparse.Namespace, studio: Studio) -> int:
     summary: list[Reproduced] = []
     studio.bus.subscribe(lambda event: summary.extend(_comparison(event)))
     studio.bus.subscribe(studio.session.apply_event)
+    (named,) = runs_named(studio, [options.run])
     studio.start()
-    (run_file,) = runs_named(studio, [options.run])
-    studio.run_again(run_file)
+    studio.run_again(named)
     if not summary:
         raise StoreError("The run could not be reproduced.", hint="See the message above.")
     comparison, run = summary[0].comparison, studio.session.run
@@ -214,7 +214,7 @@ def _chosen(
     if options.filter is None and (options.runs or not is_all_by_default):
         if not options.runs:
             raise StoreError(
-                "No run was given.", hint=("Pass picture files of runs, or use --filter.")
+                "No run was given.", hint=("Pass picture files or ids of runs, or use --filter.")
             )
         return _each_once(runs_named(studio, options.runs))
     studio.library.refresh()
@@ -462,9 +462,13 @@ def _settings_row(request: GenerationRequest | None) -> Mapping[str, Any]:
     if request is None:
         return {}
     sampling = request.sampling
-    values = (request.model.id, sampling.seed, sampling.steps)
-    guidance = sampling.guidance
-    return dict(zip(SETTINGS, (*values, guidance.method_id, guidance.strength), strict=True))
+    return {
+        "model": request.model.id,
+        "seed": sampling.seed,
+        "steps": sampling.steps,
+        "method": sampling.guidance.method_id,
+        "strength": sampling.guidance.strength,
+    }
 
 
 def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -501,12 +505,8 @@ def judge_again(options: argparse.Namespace, open_studio: OpenStudio) -> int:
             row |= _settings_row(judged.request)
             answers.append({**row, **evaluation_answer(evaluation, judged.scene)})
         else:
-            show_lines(
-                [
-                    *([str(path)] if len(batch) > 1 else []),
-                    *run_lines(replace(judged, seconds=None)),
-                ]
-            )
+            lines = run_lines(replace(judged, seconds=None))
+            show_lines([str(path), *lines, ""] if len(batch) > 1 else lines)
     if options.csv:
         failed = [{"picture": each["run"], **each} for each in batch.errors]
         show_table(verdict_table([*answers, *failed], SETTINGS))

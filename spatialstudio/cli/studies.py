@@ -166,8 +166,8 @@ def show_study(studio: Studio, paths: Iterable[Path], options: argparse.Namespac
     failures = 0
     failed: dict[str, PluginError] = {}
 
-    def keep(error: PluginError) -> None:
-        failed[error.message] = error
+    def keep(metric_id: str, error: PluginError) -> None:
+        failed.setdefault(metric_id, error)
 
     for path in paths:
         try:
@@ -215,11 +215,7 @@ def _found(studio: Studio, paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def runs_named(studio: Studio, names: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the files or folders of runs given by file, folder or id.
-
-    Raises:
-        StoreError: There is no run with an id.
-    """
+    """Return the files or folders of runs given by file, folder or id; others stay as they are."""
 
     def library() -> Library:
         studio.library.refresh()

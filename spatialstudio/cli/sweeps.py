@@ -144,7 +144,9 @@ def sweep(options: argparse.Namespace, open_studio: OpenStudio) -> int:
     for line in dict.fromkeys(_filter_line(request) for request in requests):
         show_progress(line)
     if options.out is not None:
-        show_progress(f'The gallery shows them with "{options.out}" as library folder.')
+        show_progress(
+            f'To see these grids, choose "{options.out}" as library folder in the settings.'
+        )
     for failure in failures:
         complain(failure, with_details=options.debug)
     code = show_study(studio, paths, options)

@@ -99,9 +99,22 @@ def test_a_missing_filter_is_reported(terminal, capsys, rest):
 def test_a_run_is_given_by_its_id(terminal, runs, picture, words):
     done = terminal(*words, "--library", runs, Path(picture).stem, "--json")
     assert done.code == 0, done.err
-    absent = terminal(*words, "--library", runs, "absent", "--json")
-    assert absent.code == 1
-    assert 'There is no file or run "absent".' in absent.err
+    both = terminal(*words, "--library", runs, picture, "absent", "--json")
+    assert both.code == 1
+    assert "There is no file or run" in both.err + both.out
+
+
+def test_a_run_is_drawn_again_by_its_id(terminal, runs, picture):
+    again = answer(terminal("runs", "again", "--library", runs, Path(picture).stem, "--json"))
+    assert again["sameness"] == "same"
+
+
+@pytest.mark.parametrize("command", ["judge-again", "study", "corruption-study"])
+def test_an_unknown_id_leaves_the_other_runs(terminal, picture, command):
+    done = terminal(command, picture, "absent")
+    assert done.code == 1
+    assert 'There is no file or run "absent".' in done.err
+    assert done.out
 
 
 def test_runs_are_printed_as_a_list(terminal, runs, picture):

@@ -274,7 +274,7 @@ def test_judging_a_folder_again_writes_a_row_for_each_relation_of_all_runs(
     assert str(path) in {row["picture"] for row in rows}
     assert [row["outcome"] for row in rows] == ["UNDECIDABLE"] * 2
     assert tuple(rows[0])[:7] == ("picture", "prompt", *SETTINGS)
-    assert {row["model"] for row in rows} == {RunFiles().load(path)[0].request.model.id}
+    assert {row[name] for row in rows for name in SETTINGS} == {""}  # imported pictures
     assert done.code == 0
     assert "2 of 2 runs judged again: 2 UNDECIDABLE" in done.err
 

@@ -1,9 +1,12 @@
+import csv
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from spatialstudio.cli.runs import SETTINGS
 from tests.cli.conftest import CARD, OTHER_DETECTOR
 
 PROMPT = "a photo of a dog to the left of a car"
@@ -49,6 +52,17 @@ def test_all_runs_of_a_folder_are_judged_again_and_summed_up(terminal, folder):
     assert sorted(run["seed"] for run in answer["runs"]) == [1, 2, 3]
     assert answer["summary"] == {"relations": 3, "changed": 0, "PASS": 3, "mean_pse": 1}
     assert answer["errors"] == []
+
+
+def test_a_table_of_verdicts_has_the_settings_of_each_run(terminal, folder):
+    rows = csv.DictReader(io.StringIO(terminal("judge-again", folder, "--csv").out))
+    shown = sorted(tuple(row[name] for name in SETTINGS) for row in rows)
+    assert shown == [("fake", seed, "2", "layout", "100") for seed in "123"]
+
+
+def test_runs_are_printed_apart(terminal, folder):
+    blocks = terminal("judge-again", folder).out.split("\n\n")
+    assert [block.splitlines()[0].endswith(".png") for block in blocks] == [True] * 3 + [False]
 
 
 def test_the_number_of_runs_judged_again_is_printed(terminal, folder):

@@ -124,7 +124,7 @@ def test_the_filter_of_each_prompt_s_grid_is_printed(terminal, tmp_path):
     folder = tmp_path / "study"
     words = ("sweep", PROMPT, OTHER, "--strength", "0,5", "--seeds", "0-1", "--guidance", "psg")
     printed = terminal(*words, "--out", folder).err.splitlines()
-    assert f'with "{folder}" as library folder' in printed[-1]
+    assert f'choose "{folder}" as library folder' in printed[-1]
     for prompt in (PROMPT, OTHER):
         (line,) = (each for each in printed if each.startswith(f'Grid of "{prompt}": '))
         grid = line.split()[-1]

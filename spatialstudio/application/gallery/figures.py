@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cache
 from pathlib import Path
 
 from spatialstudio.application.gallery.exports import Exports
@@ -195,29 +196,25 @@ WIDE = 6.0
 
 
 def pictures_named(names: Iterable[str], library: Callable[[], Library]) -> tuple[Path, ...]:
-    """Return the pictures of runs given by file or by id; the library is read for ids only.
+    """Return the pictures of runs given by file or by id; an unknown id stays as it is.
 
-    Raises:
-        StoreError: There is no such file or run.
+    Args:
+        names: Files, folders or ids.
+        library: Returns the library; called at most once, and only for ids.
     """
-    found = []
-    for name in names:
-        path = Path(name)
-        if not path.exists() and path.name == name and not path.suffix:
-            path = _picture_of(name, library())
-        found.append(path)
-    return tuple(found)
+    open_library = cache(library)
+    paths = [Path(name) for name in names]
+    return tuple(_picture_of(path, open_library) if _is_id(path) else path for path in paths)
 
 
-def _picture_of(run_id: str, library: Library) -> Path:
-    asked = library.entry_of(RequestId(run_id))
-    entries = (asked,) if asked else library.entries(library.list())
-    for entry in entries:
-        if asked or entry.summary.id == run_id:
-            return entry.path
-    raise StoreError(
-        f'There is no file or run "{run_id}".', hint='List the runs with "spatialstudio runs list".'
-    )
+def _is_id(path: Path) -> bool:
+    return path.name == str(path) and not path.suffix and not path.exists()
+
+
+def _picture_of(path: Path, library: Callable[[], Library]) -> Path:
+    asked = library().entry_of(RequestId(path.name))
+    entries = (asked,) if asked else library().entries(library().list())
+    return next((e.path for e in entries if asked or e.summary.id == path.name), path)
 
 
 def _layers_of(run: ExportedRun) -> tuple[str, ...]:

@@ -287,7 +287,8 @@ class RunFiles:
         if path.suffix not in atomic_write.ENDINGS:
             if not os.path.lexists(path):
                 raise StoreError(
-                    f'There is no file or folder "{path}".', hint="Check the spelling of the path."
+                    f'There is no file or run "{path}".',
+                    hint='List the runs with "spatialstudio runs list".',
                 )
             raise StoreError(
                 f'The file "{path}" does not belong to a run.',

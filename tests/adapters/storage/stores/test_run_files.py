@@ -237,7 +237,7 @@ def test_a_file_of_another_kind_belongs_to_no_run(tmp_path):
 
 @pytest.mark.parametrize("name", ["absent", "absent.txt"])
 def test_a_path_that_does_not_exist_is_reported(tmp_path, name):
-    with pytest.raises(StudioError, match=f'There is no file or folder ".*{name}"'):
+    with pytest.raises(StudioError, match=f'There is no file or run ".*{name}"'):
         RunFiles().load(tmp_path / name)
 
 
