@@ -31,6 +31,8 @@ from spatialstudio.science.questions.perception_answers import score_by_percepti
 RelationScores: TypeAlias = Mapping[str, Mapping[RelationId, RelationAnswer]]
 """Scores of each relation by metric id."""
 
+MetricFailed: TypeAlias = Callable[[str, PluginError], None]
+"""Receives the id of a metric that failed, and the error."""
 CORRECTED_NAME = "mended"
 ALWAYS = "checker"
 """Id of the metric whose verdicts carry the evidence."""
@@ -191,7 +193,7 @@ def picture_scores(
     scene: SceneGraph,
     evaluation: Evaluation,
     metrics: ChosenMetrics,
-    failed: Callable[[PluginError], None] = lambda _error: None,
+    failed: MetricFailed = lambda _metric_id, _error: None,
 ) -> Mapping[str, float]:
     """Return the scores of an evaluated image by metric id, higher is better.
 
@@ -201,7 +203,7 @@ def picture_scores(
         scene: Scene of the prompt.
         evaluation: Evaluation of the image.
         metrics: The metrics.
-        failed: Receives the error of each metric that fails.
+        failed: Receives the id and the error of each metric that fails.
     """
     scores = {}
     for metric in metrics.chosen:
@@ -209,7 +211,7 @@ def picture_scores(
             values = _values_of([metric], metrics.rules, scene, evaluation)
             score = metric.score_of(_row(scene, evaluation, *values))
         except PluginError as error:
-            failed(error)
+            failed(metric.id, error)
             continue
         if score is not None:
             scores[metric.id] = score

@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spatialstudio.application.error_reports import report_on
-from spatialstudio.application.evaluate.metrics import METRICS, choose_metrics, picture_scores
+from spatialstudio.application.evaluate.metrics import (
+    METRICS,
+    MetricFailed,
+    choose_metrics,
+    picture_scores,
+)
 from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.errors import (
     ErrorReport,
-    PluginError,
     SettingsError,
     StoreError,
     StudioError,
@@ -142,7 +146,7 @@ def read_study_run(
     store: RunStore,
     path: Path,
     numbers: Sequence[str],
-    failed: Callable[[PluginError], None] = lambda _error: None,
+    failed: MetricFailed = lambda _metric_id, _error: None,
 ) -> StudyRun:
     """Read settings and measures of a stored run, and the metrics among some numbers.
 
@@ -150,7 +154,7 @@ def read_study_run(
         store: Reads the run.
         path: Any file of the run.
         numbers: Names of numbers; metrics that are not among them are not computed.
-        failed: Receives the error of each metric that fails, and whose number is missing.
+        failed: Receives the id and the error of each metric that fails; its number is missing.
 
     Raises:
         StoreError: The run does not exist or is damaged.
@@ -162,9 +166,7 @@ def read_study_run(
     return with_metrics(run, numbers, partial(_scores, record, failed))
 
 
-def _scores(
-    record: RunRecord, failed: Callable[[PluginError], None], names: Sequence[str]
-) -> Mapping[str, float]:
+def _scores(record: RunRecord, failed: MetricFailed, names: Sequence[str]) -> Mapping[str, float]:
     """Return metrics of a run; none without an evaluation."""
     if record.evaluation is None:
         return {}

@@ -49,7 +49,7 @@ METRIC_SHARES = frozenset({"checker", "choices", "visor", "hrs", "geneval"})
 """Metrics that are shares."""
 SHARES = METRIC_SHARES | {
     *("pos", "pse", PASSES, "overlap", "quality", "confidence", "peak", "centre_x", "centre_y"),
-    *("da", "compbench"),
+    *("da", "compbench", "scene_graph"),
 }
 """Numbers in [0, 1]."""
 USUAL = ("pos", "pse", PASSES, "mass", "overlap")
@@ -360,9 +360,9 @@ def make_study(
 ) -> Study:
     """Group runs by settings, with an interval of each number.
 
-    Intervals of means are Student's t, cut to [0, 1] for ``SHARES``, or a bootstrap of whole
-    prompts where a group has several; the interval of ``PASSES`` is Wilson's. Means of equal values
-    have no interval.
+    Intervals of means are Student's t, cut to [0, 1] for ``SHARES`` and metrics within it, or a
+    bootstrap of whole prompts where a group has several; the interval of ``PASSES`` is Wilson's.
+    Means of equal values have no interval.
 
     Args:
         runs: The runs; of those with the same recipe, the one with the most numbers counts.
@@ -549,7 +549,8 @@ def _figure(runs: Sequence[StudyRun], measure: str) -> Interval:
     prompts = [run.settings.get(PROMPT) for run in runs]
     if len(set(prompts)) > 1:
         return without_equal_bounds(cluster_bootstrap(values, prompts))
-    within = (0.0, 1.0) if measure in SHARES else None
+    is_metric = measure not in MEASURES and all(isnan(value) or 0 <= value <= 1 for value in values)
+    within = (0.0, 1.0) if measure in SHARES or is_metric else None
     return without_equal_bounds(mean_t(values, within=within))
 
 

@@ -54,6 +54,21 @@ def test_a_group_states_its_mean_interval_and_missing_values(runs):
     assert plain.figures["pos"] == mean_t([0.4, 0.6, 0.2], within=(0, 1))
     assert (guided.figures["pos"].n, guided.figures["pos"].missing) == (1, 1)
     assert plain.figures[PASSES].value == pytest.approx(1 / 3)
+
+
+def test_intervals_of_metrics_within_zero_and_one_are_cut(runs):
+    for factor, within in ((1, (0, 1)), (10, None)):
+        scored = [
+            replace(run, values={**run.values, "own": factor * score})
+            for run, score in zip(runs, (1.0, 0.6, 1.0, 0.4, 0.5), strict=True)
+        ]
+        plain, _ = make_study(scored, measures=("own",)).groups
+        values = [run.values["own"] for run in plain_runs(scored)]
+        assert plain.figures["own"] == mean_t(values, within=within)
+
+
+def plain_runs(runs):
+    return [run for run in runs if run.settings["strength"] == 0]
     assert plain.figures[PASSES].method is IntervalMethod.WILSON
 
 
