@@ -47,6 +47,7 @@ HAIRLINE, CURVE = 0.5, 1.1
 EVEN = 0.5
 """PoS of two distributions without an order."""
 POS_TICKS = (0.0, EVEN, 1.0)
+GUIDANCE_LAYERS = "Attention is the mean over heads and guidance layers."
 MOST_TICKS = 6
 MOST_NAMED = 4
 """Largest number of layers that a caption names."""
@@ -490,9 +491,6 @@ def labels_of(runs: Sequence[ExportedRun]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-GUIDANCE_LAYERS = "Attention is the mean over heads and guidance layers."
-
-
 def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tuple[str, ...]:
     """Describe maps, scale, moment, prompts and settings in sentences."""
     scales = {
@@ -501,11 +499,11 @@ def caption_lines(runs: Sequence[ExportedRun], template: FigureTemplate) -> tupl
         MapScale.ABSOLUTE: "colour scale from 0 to 1",
     }
     first = f"Cross-attention maps over the denoising steps, {scales[template.scale]}."
-    layers = layers_in_words(template.layers)
     curves = (
         "Below, PoS (probability of superiority) over the steps." if template.has_curves else ""
     )
     if template.layers:
+        layers = layers_in_words(template.layers)
         runs, moment = runs_of_layers(runs, template.layers, template.moment)
     else:
         layers, moment = GUIDANCE_LAYERS, common_moment(runs, template.moment)

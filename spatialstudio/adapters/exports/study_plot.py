@@ -223,13 +223,13 @@ def _caption(
 
 
 def _missing(made: Study, choice: StudyChoice) -> str:
-    """Return how many runs lack which of the shown numbers."""
+    """Return in how many runs which of the shown numbers are missing."""
     counts = {
         _title(name, choice): sum(group.figures[name].missing for group in made.groups)
         for name in _shown(made)
     }
-    named = ", ".join(f"{count} of {title}" for title, count in counts.items() if count)
-    return f"missing numbers: {named or 'none'}"
+    named = ", ".join(f"{title} in {count}" for title, count in counts.items() if count)
+    return f"runs without a number: {named or 'none'}"
 
 
 def _list_of_groups(made: Study, names: Sequence[str]) -> str:

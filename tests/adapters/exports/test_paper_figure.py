@@ -12,6 +12,7 @@ from PIL import Image
 from spatialstudio.adapters.exports.layer_runs import runs_of_layers
 from spatialstudio.adapters.exports.lettering import font_families, font_files
 from spatialstudio.adapters.exports.paper_figure import (
+    GUIDANCE_LAYERS,
     caption_lines,
     labels_of,
     measure_with,
@@ -213,6 +214,7 @@ def test_maps_and_pos_of_chosen_layers_are_their_means(exports, layered):
     assert both.steps[3].attention.maps["m1"].tolist() == [[0.25, 0, 0, 0.25]] * 4
     assert one.steps[3].pos_after == {"r1": pytest.approx(1)}
     assert both.steps[3].pos_after == {"r1": pytest.approx(0.5)}
+    assert GUIDANCE_LAYERS in caption_lines([layered()], FigureTemplate())
     assert "mean of the layers down, up." in " ".join(
         caption_lines([layered()], FigureTemplate(layers=("down", "up")))
     )

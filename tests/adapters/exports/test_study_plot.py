@@ -62,6 +62,10 @@ def test_each_group_has_a_name_and_each_number_a_panel(runs, exports):
     assert "over seed; runs by group: 2, 2" in caption
     assert "PASS (share of decided runs): Wilson score" in caption
     assert "differences" not in caption
+    assert "; runs without a number: none." in caption
+    unjudged = replace(runs[3], record=replace(runs[3].record, evaluation=None))
+    lacking = " ".join(texts(study_plot([*runs[:3], unjudged], exports.look())))
+    assert "runs without a number: PASS (share of decided runs) in 1." in lacking
     assert f"Prompt: {runs[0].record.request.scene.prompt.text}." in caption
 
 

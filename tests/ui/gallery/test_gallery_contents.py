@@ -115,7 +115,7 @@ def test_a_baseline_is_told_from_the_guided_picture_of_its_seed():
     captions = [face_of(each, None).caption for each in (ENTRY, unguided)]
     assert captions == ["seed 7", "seed 7, baseline"]
     left = replace(ENTRY, summary=replace(SUMMARY, is_left_unguided=True))
-    assert face_of(left, None).caption == "seed 7, not guided"
+    assert face_of(left, None).caption == "seed 7, unguided"
     assert dict(facts_of_entry(left))["Guidance"] == "psg, step size 5, not needed"
     assert [face_of(each, None).brief for each in (ENTRY, unguided)] == ["7", "baseline"]
 

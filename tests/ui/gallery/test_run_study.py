@@ -142,7 +142,7 @@ def test_a_saved_plot_states_its_number_groups_and_n(qtbot, dialog, monkeypatch,
     text = figure_text(target.read_bytes())
     assert "PoS (probability)" in text
     assert "Step size" in text
-    assert "runs by group: 2, 1; missing numbers: none." in text
+    assert "runs by group: 2, 1; runs without a number: none." in text
 
 
 def test_the_menu_of_the_plot_saves_the_chosen_groups(qtbot, dialog, monkeypatch, tmp_path):
