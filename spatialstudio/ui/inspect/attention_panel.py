@@ -29,7 +29,7 @@ from spatialstudio.ui.widgets.builders import column, grow, pages
 from spatialstudio.ui.widgets.texts import TextLabel, Tone, tr
 
 TRACE_EM = 6
-OF_GUIDANCE = "Mean of the guidance layers, not of the chosen ones"
+OF_GUIDANCE = "These maps are the mean over guidance layers and heads, not over the chosen ones."
 NOTHING_YET = "While a picture is generated, the attention map of each object appears here."
 NO_TRACE = "This picture has no trace: it was imported, or the run ended before its first step."
 
@@ -68,7 +68,8 @@ class AttentionPanel(Panel):
         self._pages.setCurrentIndex(1 if run.steps else 0)
         self._strip.show_words(word_maps(run, baseline, step, self._maps.look.moment))
         self._strip.show_picked(self._session.mention_id or "")
-        said = (self._meaning(run, step), self._meaning_of_baseline(run, baseline, step))
+        layers = "" if self._maps.choice == LayerChoice() else tr(OF_GUIDANCE)
+        said = (self._meaning(run, step), self._meaning_of_baseline(run, baseline, step), layers)
         self._words.setText(" ".join(filter(None, said)))
 
     def _pick_word(self, key: str) -> None:
@@ -84,8 +85,6 @@ class AttentionPanel(Panel):
         measured = [relation for relation in run.scene.relations if relation.id in pos]
         of_word = [relation for relation in measured if picked in relation.ends]
         when = moment_in_words(run, wanted) if event.is_guided else ""
-        if self._maps.choice != LayerChoice():
-            when = ". ".join(filter(None, (when, OF_GUIDANCE)))
         for relation in of_word or measured:
             sentence = relation_in_words(relation, pos[relation.id], run.scene)
             return f"{sentence} {tr(when)}." if when else sentence

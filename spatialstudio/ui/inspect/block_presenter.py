@@ -104,7 +104,7 @@ def block_of(name: str) -> str:
 
 
 def labels_of(layers: Sequence[str]) -> tuple[str, ...]:
-    """Return a label of each layer: its block, and what tells it from others of the block."""
+    """Return a label of each layer: its block, and what follows the names' common beginning."""
     blocks = [block_of(name) for name in layers]
     labels = []
     for name, block in zip(layers, blocks, strict=True):

@@ -193,10 +193,10 @@ def _opposed(pos: Values) -> int:
 def _first_named(layers: Sequence[str], guiding: Collection[str]) -> str:
     """Return one name, which may be long, of a guiding layer if any, and the number of others."""
     first, *others = sorted(layers, key=lambda name: name not in guiding)
-    words = tr("{name}, which guidance does not read")
     if first in guiding:
-        words = tr("{name}, which guidance reads")
-    named = words.format(name=first) if guiding else first
+        named = tr("{name}, which guidance reads").format(name=first)
+    else:
+        named = tr("{name}, which guidance does not read").format(name=first) if guiding else first
     return (
         tr("{named}, and {count} more").format(named=named, count=len(others)) if others else named
     )
@@ -208,12 +208,14 @@ def deciding_layers(table: LayerTable, run: OpenRun, column: Column, head: int |
         return ""
     guiding = guiding_layers(run)
     settled = zip(table.layers, settled_steps(table.at(column, head)), strict=True)
-    found = sorted((place, layer) for layer, place in settled if place is not None)
-    words = {True: tr("from step {step}: {layer} (guidance reads it)")}
-    words[False] = tr("from step {step}: {layer}")
+    found = [(place, layer) for layer, place in settled if place is not None]
+    own, other = (
+        tr("from step {step}: {layer} (guidance reads it)"),
+        tr("from step {step}: {layer}"),
+    )
     return "\n".join(
-        words[layer in guiding].format(step=table.steps[place] + 1, layer=layer)
-        for place, layer in found
+        (own if layer in guiding else other).format(step=table.steps[place] + 1, layer=layer)
+        for place, layer in sorted(found, key=lambda pair: pair[0])
     )
 
 

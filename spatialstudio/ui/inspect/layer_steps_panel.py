@@ -137,11 +137,13 @@ class LayerStepsPanel(Panel):
         for part in (self._measures, self._of, self._guide):
             part.setVisible(table is not None)
         self._empty.setText(note)
+        self._sentence.setToolTip("")
         if run is None or table is None:
             self._sentence.show_text("")
             return
         shown = self._shown_run(run, second)
-        chosen = self._chosen_column(table)
+        chosen, choice = self._chosen_column(table), self._maps.choice
+        is_difference = self._source is MapSource.DIFFERENCE
         if chosen is None:
             self._heat.show_contents(HeatContents(), self._session.step)
             return
@@ -149,16 +151,14 @@ class LayerStepsPanel(Panel):
             table,
             shown,
             chosen,
-            self._maps.choice,
+            choice,
             self._curves(shown, second, chosen),
-            is_difference=self._source is MapSource.DIFFERENCE,
+            is_difference=is_difference,
         )
         self._heat.show_contents(contents, self._session.step)
-        is_difference = self._source is MapSource.DIFFERENCE
-        layers = (
-            "" if is_difference else deciding_layers(table, shown, chosen, self._maps.choice.head)
-        )
-        self._sentence.setToolTip(plain_tip(layers))
+        if not is_difference:
+            layers = deciding_layers(table, shown, chosen, choice.head)
+            self._sentence.setToolTip(plain_tip(layers))
         self._describe()
 
     def _found(self, run: OpenRun | None, second: OpenRun | None) -> tuple[LayerTable | None, str]:

@@ -154,6 +154,7 @@ def test_the_sentence_says_where_the_relation_is_decided(panel):
         "which guidance reads." in said(panel)
     )
     assert "Of the layers that guidance reads: 1 of 1." in said(panel)
+    assert panel._sentence.toolTip() == f"from step 1: {GUIDING} (guidance reads it)"
 
 
 @pytest.mark.parametrize(
@@ -214,16 +215,22 @@ def test_one_of_the_first_layers_is_named():
 def test_a_guiding_layer_is_named_first_and_marked_in_the_list():
     table = LayerTable(
         request_id=RequestId("one"),
-        layers=(OTHER, GUIDING),
+        layers=(OTHER, GUIDING, "blocks.10", "blocks.2"),
         steps=(0, 1),
         columns=(POS,),
-        values=np.array([[0.9, 0.9], [0.9, 0.9]])[None, :, None],
+        values=np.array([[0.9, 0.9], [0.9, 0.9], [0.1, 0.9], [0.1, 0.1]])[None, :, None],
         moment=None,
     )
     listed = deciding_layers(table, run_of(()), POS, None).splitlines()
-    assert f"from step 1: {GUIDING} (guidance reads it)" in listed
-    assert f"from step 1: {OTHER}" in listed
-    later = replace(table, values=np.array([[0.9, 0.9], [0.1, 0.9]])[None, :, None])
+    assert listed == [
+        f"from step 1: {OTHER}",
+        f"from step 1: {GUIDING} (guidance reads it)",
+        "from step 2: blocks.10",
+    ]
+    sentence = settled_in_words(table, run_of(()), POS, None)
+    assert f"in {GUIDING}, which guidance reads, and 1 more." in sentence
+    values = np.array([[0.9, 0.9], [0.1, 0.9], [0.1, 0.9], [0.1, 0.1]])
+    later = replace(table, values=values[None, :, None])
     assert f"in {OTHER}, which guidance does not read." in settled_in_words(
         later, run_of(()), POS, None
     )

@@ -225,7 +225,7 @@ class LayerHeatMap(Plot):
         self._cell.update()
 
     def lay_out(self, room: QRectF) -> None:
-        """Place the curves above the heat map, the layers' blocks left, the scale right of it."""
+        """Place the curves above the heat map, the layers' labels left, the scale right of it."""
         right = max(room.right() - em(SCALE_EM), 1.0)
         left = min(float(em(LABELS_EM + MARK_EM)), right - 1)
         bottom = max(room.bottom() - em(AXIS_EM), em(TOP_EM) + 2.0)

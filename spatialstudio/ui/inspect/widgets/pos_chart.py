@@ -300,8 +300,10 @@ class PosChart(Plot):
         """Update the curves of each visible lane."""
         contents, names = self._contents, self._names_of_lanes()
         for lane in names:
-            lane.show_guided(contents.first.guided_steps)
-            lane.show_levels(self.range.high, None if lane is self._differing else contents.goal)
+            run = self._run_of(lane)
+            has_goal = lane is not self._differing and (run is contents.first or bool(run.marks))
+            lane.show_guided(run.guided_steps)
+            lane.show_levels(self.range.high, contents.goal if has_goal else None)
             lane.show_curves(self._curves_of(lane))
         self._track.show_marks(contents.first.marks)
         arrangement = (self.range, bool(contents.first.marks), names)
@@ -313,6 +315,11 @@ class PosChart(Plot):
             lane.show(is_shown=lane in names, name=names.get(lane, ""))
             lane.hide_values()
         self.arrange()
+
+    def _run_of(self, lane: PosLane) -> TimeLine:
+        """Return the run whose guidance a lane shows."""
+        second = self._contents.second
+        return second if lane is self._lower and second is not None else self._contents.first
 
     def _curves_of(self, lane: PosLane) -> list[LaneCurve]:
         """Return the curves of a lane, in back-to-front order."""

@@ -81,6 +81,18 @@ def test_the_second_run_has_the_colour_of_its_curves_in_the_legend(chart, theme)
     assert colour_of_second() == theme.colour("muted")
 
 
+def test_a_lane_shows_the_guidance_of_its_own_run(chart, monkeypatch):
+    goals = []
+    monkeypatch.setattr(chart._lower, "show_levels", lambda _high, goal: goals.append(goal))
+    chart.show_lanes(Lanes.APART)
+    assert chart._upper._guided_steps == (0,)
+    assert chart._lower._guided_steps == ()
+    marks = (GuidanceMark(step=2, loss=0.5, step_size=1.0, passes=1),)
+    chart.show_contents(replace(CONTENTS, second=replace(CONTENTS.second, marks=marks)))
+    assert chart._lower._guided_steps == (2,)
+    assert goals == [None, CONTENTS.goal]
+
+
 def test_the_legend_names_only_areas_that_are_drawn(chart):
     curve = PosCurve(NAME, 0, ((0, 0.4), (10, 0.4)))
     chart.show_contents(TimeContents(first=TimeLine(name="", curves=(curve,)), step_count=11))
