@@ -91,7 +91,7 @@ def _others(judges: TwoJudges, run: OpenRun) -> tuple[tuple[str, str], ...]:
 def _formula(judges: TwoJudges) -> str:
     if judges.pse.pos is None:
         return tr("0: PoS is undefined because a mask is empty")
-    pos, pse = f"{judges.pse.pos:.2f}", f"{judges.pse.pse:.2f}"
+    pos, pse = f"{judges.pse.pos:.3f}", f"{judges.pse.pse:.3f}"
     return tr("max(0, 2 PoS − 1) with PoS {pos}: {pse}").format(pos=pos, pse=pse)  # noqa: RUF001
 
 

@@ -238,7 +238,7 @@ def _caption(entry: LibraryEntry) -> str:
         return summary.source or entry.path.name
     words = tr("seed {seed}") if is_guided(summary) else tr("seed {seed}, baseline")
     if summary.is_left_unguided:
-        words = tr("seed {seed}, not guided")
+        words = tr("seed {seed}, unguided")
     return words.format(seed=summary.seed)
 
 

@@ -224,15 +224,15 @@ def estimate_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
 
 
 def cost_in_words(estimate: RunEstimate, weights_bytes: int) -> str:
-    """Return time and memory only: "About 4 s · 310 MB of memory"."""
+    """Return time and memory only: "About 4 s · 310 MB"."""
     if estimate.seconds is None:
         time = tr("Time not yet known")
     else:
         time = tr("About {time}").format(time=time_in_words(estimate.seconds))
     if estimate.memory_bytes is None:
-        memory = tr("at least {size} of memory").format(size=size_in_words(weights_bytes))
+        memory = tr("at least {size}").format(size=size_in_words(weights_bytes))
     else:
-        memory = tr("{size} of memory").format(size=size_in_words(estimate.memory_bytes))
+        memory = size_in_words(estimate.memory_bytes)
     return BETWEEN_FACTS.join((time, memory))
 
 
@@ -241,7 +241,8 @@ def kept_in_words(estimate: RunEstimate) -> str:
     if not estimate.disk_bytes:
         return ""
     total, each = map(size_in_words, (estimate.disk_bytes, estimate.run_disk_bytes))
-    said = tr("At most {size} on disk per run, {total} for all.").format(size=each, total=total)
+    said = tr("About {size} on disk for the largest run, {total} for all.")
+    said = said.format(size=each, total=total)
     if estimate.disk_bytes == estimate.run_disk_bytes:
         said = tr("About {size} on disk.").format(size=total)
     if estimate.disk_bytes <= MOST_CACHE_BYTES:

@@ -61,7 +61,7 @@ def test_the_buttons_of_several_relations_have_distinct_names(panel, show):
 
 def test_the_other_metrics_come_when_asked_for(qtbot, panel, show):
     show(judged_run(DOG, CAR, masks=MASKS))
-    formula = "max(0, 2 PoS − 1) with PoS 1.00: 1.00"  # noqa: RUF001
+    formula = "max(0, 2 PoS − 1) with PoS 1.000: 1.000"  # noqa: RUF001
     assert formula not in texts(panel)
     qtbot.keyClick(panel.findChild(QToolButton), Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: formula in texts(panel))

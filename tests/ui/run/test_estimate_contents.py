@@ -24,24 +24,24 @@ class Estimates(RunEstimates):
     [
         (
             RunEstimate(seconds=4.2, memory_bytes=310_000_000, guided_steps=(0, 7)),
-            "About 4.2 s · 310 MB of memory · guided steps 1 to 8",
+            "About 4.2 s · 310 MB · guided steps 1 to 8",
         ),
         (
             RunEstimate(),
-            "Time not yet known · at least 28 MB of memory · guidance off",
+            "Time not yet known · at least 28 MB · guidance off",
         ),
         (
             RunEstimate(seconds=4.2, memory_bytes=310_000_000, candidates=8),
-            "About 4.2 s · 310 MB of memory · guidance off · best of 8",
+            "About 4.2 s · 310 MB · guidance off · best of 8",
         ),
         (
             RunEstimate(leaves_depth=True),
-            "Time not yet known · at least 28 MB of memory · guidance off: depth relations need "
+            "Time not yet known · at least 28 MB · guidance off: depth relations need "
             "particles or noise search",
         ),
         (
             RunEstimate(seconds=4.2, memory_bytes=310_000_000, particles=12),
-            "About 4.2 s · 310 MB of memory · steered with 12 particles",
+            "About 4.2 s · 310 MB · steered with 12 particles",
         ),
     ],
     ids=["all is known", "nothing is known", "search", "depth alone", "steering"],

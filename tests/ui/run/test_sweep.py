@@ -63,15 +63,15 @@ def test_the_size_of_recorded_layers_is_shown_where_a_sweep_is_confirmed(window,
     dialog = window.findChildren(SweepDialog)[-1]
     assert "on disk" not in told(dialog)
     for disk, size in (
-        (10**6, "1 MB on disk per run, 12 MB for all"),
-        (10**9, "1.0 GB on disk per run"),
+        (10**6, "1 MB on disk for the largest run, 12 MB for all"),
+        (10**9, "1.0 GB on disk for the largest run"),
     ):
         memory = MemoryEstimate(
             weights_bytes=1, guiding_bytes=1, denoising_bytes=1, decoding_bytes=1, disk_bytes=disk
         )
         studio.apply_event(MemoryEstimated(request=request, memory=memory))
         window.generation.handle(MemoryEstimated(request=request, memory=memory))
-        assert f"Recorded maps: all layers and heads. At most {size}" in told(dialog)
+        assert f"Recorded maps: all layers and heads. About {size}" in told(dialog)
     assert "the oldest runs will lose their layers" in told(dialog)
 
 
