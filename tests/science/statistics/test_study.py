@@ -54,6 +54,7 @@ def test_a_group_states_its_mean_interval_and_missing_values(runs):
     assert plain.figures["pos"] == mean_t([0.4, 0.6, 0.2], within=(0, 1))
     assert (guided.figures["pos"].n, guided.figures["pos"].missing) == (1, 1)
     assert plain.figures[PASSES].value == pytest.approx(1 / 3)
+    assert plain.figures[PASSES].method is IntervalMethod.WILSON
 
 
 def test_intervals_of_metrics_within_zero_and_one_are_cut(runs):
@@ -69,7 +70,6 @@ def test_intervals_of_metrics_within_zero_and_one_are_cut(runs):
 
 def plain_runs(runs):
     return [run for run in runs if run.settings["strength"] == 0]
-    assert plain.figures[PASSES].method is IntervalMethod.WILSON
 
 
 def test_differences_are_paired_by_the_other_settings(runs):
