@@ -3,8 +3,16 @@
 from enum import Enum
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QSizePolicy,
+    QSlider,
+    QSpinBox,
+    QStyle,
+    QStyleOptionSlider,
+    QWidget,
+)
 
 from spatialstudio.ui.theme.theme import Theme, em
 from spatialstudio.ui.widgets.builders import SPACE, ThemedIcon, grow, push_button, row, tool_button
@@ -233,6 +241,20 @@ class StepScrubber(QSlider):
         """Show a step picked elsewhere."""
         with QSignalBlocker(self):
             self.setValue(step)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the step under the pointer, from where it can be dragged."""
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        handle = self.style().subControlRect(
+            QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderHandle, self
+        )
+        at = event.position().toPoint()
+        if event.button() is Qt.MouseButton.LeftButton and not handle.contains(at):
+            room, place = self.width() - handle.width(), at.x() - handle.width() // 2
+            last = self.maximum()
+            self.setValue(QStyle.sliderValueFromPosition(self.minimum(), last, place, room))
+        super().mousePressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Move one step per notch; down is later."""

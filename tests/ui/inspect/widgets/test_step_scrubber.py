@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 
 from spatialstudio.ui.inspect.widgets.replay_bar import StepScrubber
 
@@ -16,6 +16,14 @@ def test_the_user_picks_a_step(qtbot, scrubber):
     with qtbot.waitSignal(scrubber.step_picked) as picked:
         qtbot.keyClick(scrubber, Qt.Key.Key_Right)
     assert picked.args == [1]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_click_goes_to_the_step_under_it(qtbot, scrubber, share):
+    scrubber.resize(600, scrubber.sizeHint().height())
+    at = QPoint(round(share * scrubber.width()), scrubber.height() // 2)
+    qtbot.mouseClick(scrubber, Qt.MouseButton.LeftButton, pos=at)
+    assert scrubber.value() == pytest.approx(49 * share, abs=1.5)
 
 
 def test_shift_goes_five_steps(qtbot, scrubber):
