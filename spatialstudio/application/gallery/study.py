@@ -13,6 +13,7 @@ from spatialstudio.application.evaluate.metrics import (
     choose_metrics,
     picture_scores,
 )
+from spatialstudio.application.gallery.library import Library
 from spatialstudio.application.inspect.run_data import run_data
 from spatialstudio.domain.attention import AttentionFile
 from spatialstudio.domain.errors import (
@@ -25,7 +26,7 @@ from spatialstudio.domain.foreign_text import table_text
 from spatialstudio.domain.frozen import frozen
 from spatialstudio.domain.generation import StepEvent
 from spatialstudio.domain.interval import Interval
-from spatialstudio.domain.library import RunRecord
+from spatialstudio.domain.library import EntryId, LibraryEntry, RunRecord
 from spatialstudio.domain.run_data import MEASURES, AnyArray
 from spatialstudio.domain.run_ports import RunStore
 from spatialstudio.science.statistics.study import (
@@ -140,6 +141,23 @@ def read_runs(
         except StudioError as error:
             errors.append(report_on(error, "Reading a run"))
     return RunsRead(runs=tuple(runs), errors=tuple(errors), paths=tuple(read))
+
+
+def runs_to_study(
+    library: Library, tiles: int, members: Sequence[EntryId]
+) -> tuple[LibraryEntry, ...]:
+    """Return selected runs of the gallery; a single tile of a sweep stands for the whole sweep.
+
+    Args:
+        library: The library.
+        tiles: Number of selected tiles.
+        members: Their runs, with those of closed stacks.
+    """
+    chosen = library.entries(members)
+    sweeps = {entry.summary.sweep.sweep_id if entry.summary.sweep else None for entry in chosen}
+    if tiles == 1 and len(sweeps) == 1 and (sweep := sweeps.pop()):
+        chosen = library.entries(library.list(f"sweep:{sweep}"))
+    return tuple(entry for entry in chosen if not entry.is_missing)
 
 
 def read_study_run(

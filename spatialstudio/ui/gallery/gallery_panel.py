@@ -18,6 +18,7 @@ from spatialstudio.application.gallery.gallery import (
     TilesRead,
 )
 from spatialstudio.application.gallery.library import LibraryChanged
+from spatialstudio.application.gallery.study import runs_to_study
 from spatialstudio.application.jobs.background_jobs import BackgroundJobEnded
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.library import (
@@ -178,20 +179,11 @@ class GalleryPanel(Panel):
                     self.problem_met.emit(error)
 
     def _study_targets(self) -> tuple[Path, ...]:
-        """Return the runs to study: those of the shown sweep, or the selected ones.
-
-        A single tile whose runs belong to one sweep stands for this sweep, and a closed stack for
-        its runs.
-        """
+        """Return the runs to study: those of the shown sweep, or the selected ones."""
         if self._pages.currentIndex() == SWEEP:
             return self._sweep.paths
-        library = self._storage.library
-        summaries = [entry.summary for entry in library.entries(self._view.members)]
-        sweeps = {each.sweep.sweep_id if each.sweep else None for each in summaries}
-        if len(self._view.ids) == 1 and len(sweeps) == 1 and (sweep := sweeps.pop()):
-            entries = library.entries(library.list(f"sweep:{sweep}"))
-            return tuple(entry.path for entry in entries if not entry.is_missing)
-        return self._exporting.members
+        entries = runs_to_study(self._storage.library, len(self._view.ids), self._view.members)
+        return tuple(entry.path for entry in entries)
 
     def _stack(self, run: EntryId) -> tuple[EntryId, ...]:
         """Return the runs that a tile shows: those of its closed stack, or one."""

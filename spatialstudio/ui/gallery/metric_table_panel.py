@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QFileDialog, QWidget
 from spatialstudio.application.evaluate.metric_table import compare_pictures, disagreements
 from spatialstudio.application.evaluate.metric_table_files import write_metric_table
 from spatialstudio.application.evaluate.metrics import all_metrics
+from spatialstudio.application.gallery.study import runs_to_study
 from spatialstudio.application.questions.question_report import question_scores
 from spatialstudio.application.session import OpenRun
 from spatialstudio.domain.errors import ErrorReport
@@ -106,9 +107,11 @@ class MetricTablePanel(Panel):
         self._offer()
 
     def compare_selected(self) -> None:
-        """Compare over the selected runs of the gallery; a closed stack stands for its runs."""
-        entries = self._context.studio.library.entries(self._context.gallery.members)
-        self.compare([entry.path for entry in entries if not entry.is_missing])
+        """Compare over the selected runs of the gallery, the same as those of a study."""
+        gallery, library = self._context.gallery, self._context.studio.library
+        self.compare(
+            [entry.path for entry in runs_to_study(library, len(gallery.ids), gallery.members)]
+        )
 
     def compare(self, paths: Sequence[Path]) -> None:
         """Read pictures in the background, and show the comparison."""
