@@ -251,5 +251,13 @@ def _label(entry: LibraryEntry) -> str:
     held = tr("baseline")
     if is_guided(summary):
         held = f"{summary.method_id} {summary.strength:g}"
-    words = tr("{held}, seed {seed}, {steps} steps, {model}")
-    return words.format(held=held, seed=summary.seed, steps=summary.steps, model=summary.model_id)
+    if summary.is_left_unguided:
+        held = tr("{held}, not needed").format(held=held)
+    words = tr("{held}, seed {seed}, {steps} steps, {model}, {created} UTC")
+    return words.format(
+        held=held,
+        seed=summary.seed,
+        steps=summary.steps,
+        model=summary.model_id,
+        created=f"{summary.created:%Y-%m-%d %H:%M:%S}",
+    )

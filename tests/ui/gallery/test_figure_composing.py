@@ -204,6 +204,15 @@ def test_each_change_is_previewed_and_only_the_newest_change_waits(
     assert drawn == [(1,), (1, 2, 3)]
 
 
+def test_runs_are_told_apart_by_their_settings_and_times(composer):
+    runs = named(composer, CheckList, "Runs")
+    labels = [runs.item(row).text() for row in range(runs.count())]
+    assert len(set(labels)) == len(labels) == 2
+    assert all(
+        re.search(r", 20 steps, .*, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", label) for label in labels
+    )
+
+
 def test_words_scale_and_curves_are_chosen(qtbot, composer):
     words = named(composer, CheckList, "Words")
     scale = named(composer, QComboBox, "Colour scale")
