@@ -80,11 +80,12 @@ def add_guidance_options(
 
 
 def _add_strength(group: argparse._ArgumentGroup, read_strength: Callable[[str], object]) -> None:
+    more = "" if read_strength is float else ", or several such as 0,25,50,100"
     by_model = " and ".join(method.id for method in GUIDANCE_METHODS if method.uses_model_strength)
     group.add_argument(
         "--strength",
         type=read_strength,
-        help="guidance step size, as in the window; 0 disables guidance, which is the baseline "
+        help=f"guidance step size{more}; 0 disables guidance, which is the baseline "
         "(default: the preset's, at 50 of the slider Layout strength; the model's for the "
         f"recommended preset of {by_model})",
     )

@@ -25,6 +25,7 @@ class PictureScores:
         path: File of the picture, for its evidence; None if unknown.
         source: The file that was judged, by which scores are joined; None for ``path``.
         recipe: Equal for runs of the same prompt, seed and settings; None if unknown.
+        is_left_unguided: Whether the trial of its run needed no guidance.
     """
 
     name: str
@@ -33,6 +34,7 @@ class PictureScores:
     path: Path | None = None
     source: Path | None = None
     recipe: Hashable = None
+    is_left_unguided: bool = False
 
 
 @frozen

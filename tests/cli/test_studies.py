@@ -127,7 +127,7 @@ def test_a_table_names_its_methods_and_notes_few_prompts():
         for seed in range(2)
     ]
     lines = [*study_lines(make_study(runs, measures=("pos",)))]
-    assert lines[1] == "Some intervals are over fewer than 10 prompts: they are too narrow."
+    assert lines[1] == "Some intervals are over 2 prompts: below 10 they are too narrow."
     words = "cluster bootstrap by prompt (0); Student's t (5)"
     assert lines[2] == f"95 % intervals: pos: {words}"
 

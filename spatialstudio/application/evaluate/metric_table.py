@@ -32,6 +32,7 @@ from spatialstudio.science.statistics.study import (
     prompt_notes,
     repeats_in_words,
     study_run,
+    unguided_notes,
 )
 
 JUDGED, ITEMS = "judged", "items"
@@ -86,7 +87,9 @@ def compare_pictures(
         raise SettingsError(
             "Fewer than two metrics score these pictures.", hint="Choose other metrics."
         )
-    return replace(table, notes=(*left_out, *prompt_notes(pair.spearman for pair in table.pairs)))
+    unguided = unguided_notes([each.is_left_unguided for each in counted])
+    prompts = prompt_notes(pair.spearman for pair in table.pairs)
+    return replace(table, notes=(*left_out, *unguided, *prompts))
 
 
 def _left_out(total: int, read: int, repeats: int) -> Iterator[str]:
@@ -142,7 +145,10 @@ def _of_run(path: Path, store: RunStore, metrics: ChosenMetrics) -> PictureScore
     scene = record.request.scene
     row = metric_row(scene, record.evaluation, metrics)
     scores = _of_row(row, store.picture_of(path), metrics)
-    return None if scores is None else replace(scores, recipe=study_run(record, ()).recipe)
+    if scores is None:
+        return None
+    run = study_run(record, ())
+    return replace(scores, recipe=run.recipe, is_left_unguided=run.is_left_unguided)
 
 
 def _of_benchmark(folder: Path, file: Path, metrics: ChosenMetrics) -> PictureScores | None:

@@ -220,14 +220,8 @@ class Study:
     @property
     def run_notes(self) -> tuple[str, ...]:
         """Sentences on runs that were left out, and on runs that needed no guidance."""
-        unguided = sum(run.is_left_unguided for run in self.runs)
-        notes = []
-        if self.repeats:
-            notes.append(repeats_in_words(self.repeats))
-        if unguided:
-            trial = "its trial" if unguided == 1 else "their trials"
-            notes.append(f"{unguided} of {len(self.runs)} runs needed no guidance, by {trial}.")
-        return tuple(notes)
+        repeats = (repeats_in_words(self.repeats),) if self.repeats else ()
+        return (*repeats, *unguided_notes([run.is_left_unguided for run in self.runs]))
 
 
 def methods_in_words(figures: Iterable[tuple[str, Interval]]) -> str:
@@ -245,12 +239,21 @@ def methods_in_words(figures: Iterable[tuple[str, Interval]]) -> str:
     return "; ".join(f"{method} ({', '.join(groups)})" for method, groups in names.items())
 
 
+def unguided_notes(are_left_unguided: Sequence[bool]) -> tuple[str, ...]:
+    """Return a sentence if the trials of some runs needed no guidance."""
+    count = sum(are_left_unguided)
+    if not count:
+        return ()
+    trial = "its trial" if count == 1 else "their trials"
+    return (f"{count} of {len(are_left_unguided)} runs needed no guidance, by {trial}.",)
+
+
 def prompt_notes(figures: Iterable[Interval]) -> tuple[str, ...]:
     """Return a sentence if some intervals resample too few prompts."""
-    known = [each.prompts for each in figures if not isnan(each.low)]
-    if not any(prompts is not None and prompts < FEW for prompts in known):
+    known = [each.prompts for each in figures if each.prompts is not None and not isnan(each.low)]
+    if min(known, default=FEW) >= FEW:
         return ()
-    return (f"Some intervals are over fewer than {FEW} prompts: they are too narrow.",)
+    return (f"Some intervals are over {min(known)} prompts: below {FEW} they are too narrow.",)
 
 
 def study_run(record: RunRecord, numbers: Iterable[Number]) -> StudyRun:

@@ -77,7 +77,7 @@ def test_the_caption_notes_few_prompts_and_names_the_methods(runs, exports):
         for place, text in enumerate(("one", "two") if number < 2 else ("one",))
     ]
     caption = " ".join(texts(study_plot(several, replace(exports.look(), study=choice))))
-    assert "Some intervals are over fewer than 10 prompts" in caption
+    assert "Some intervals are over 2 prompts" in caption
     assert "Mass: cluster bootstrap by prompt (10); Student's t (20)." in caption
 
 

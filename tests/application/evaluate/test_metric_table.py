@@ -87,7 +87,7 @@ def test_runs_are_scored_from_their_stored_perception(tmp_path):
     assert columns(table) == {"pse": 3, "scene_graph": 3}
     assert table.notes == (
         "Not counted: 1 run repeats the prompt, seed and settings of another.",
-        "Some intervals are over fewer than 10 prompts: they are too narrow.",
+        "Some intervals are over 3 prompts: below 10 they are too narrow.",
     )
     assert all(each.picture.path.is_file() for each in table.disagreements)
 

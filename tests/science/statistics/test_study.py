@@ -238,7 +238,7 @@ def test_intervals_over_fewer_than_ten_prompts_are_said_to_be_too_narrow(prompts
         for seed in range(10)
     ]
     study = make_study(runs, measures=("pos",))
-    note = "Some intervals are over fewer than 10 prompts: they are too narrow."
+    note = f"Some intervals are over {prompts} prompts: below 10 they are too narrow."
     assert study.notes == study.figure_notes == ((note,) if is_noted else ())
     assert study.run_notes == ()
 

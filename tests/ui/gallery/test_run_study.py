@@ -252,7 +252,7 @@ def test_intervals_over_few_prompts_are_noted():
         for run in RUNS
     ]
     table = study_table(runs, "pos", by=("strength",))
-    assert "Some intervals are over fewer than 10 prompts" in contents_of(table).notes
+    assert "Some intervals are over 2 prompts" in contents_of(table).notes
 
 
 def test_methods_that_differ_are_named_with_their_groups():
