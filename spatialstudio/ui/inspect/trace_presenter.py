@@ -66,7 +66,6 @@ def time_contents(
         second=other,
         differences=() if other is None else _differences(first, other),
         step_count=run.total_steps if run.steps else 0,
-        goal=goal_of(run),
         reading=". ".join(filter(None, (_reading_in_words(run, wanted), layers))),
     )
 
@@ -118,7 +117,7 @@ def _time_line(run: OpenRun, name: str, wanted: Moment) -> TimeLine:
     )
     hues, moment = run.scene.relation_hues, moment_of(run, wanted)
     curves = tuple(_curve(run, each, hues[each.id], moment) for each in run.scene.relations)
-    return TimeLine(name=name, curves=curves, marks=tuple(marks))
+    return TimeLine(name=name, curves=curves, marks=tuple(marks), goal=goal_of(run))
 
 
 def _curve(run: OpenRun, relation: Relation, hue: int, moment: Moment) -> PosCurve:

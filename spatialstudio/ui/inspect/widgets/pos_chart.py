@@ -195,8 +195,8 @@ class PosChart(Plot):
         if contents.second is not None:
             colour = legend_colour(contents.second, self.theme)
             keys.append(PlotKey(name=contents.second.name, colour=colour, style=DASHES))
-        if contents.goal is not None:
-            named = tr("goal {goal:g}").format(goal=contents.goal)
+        for goal in contents.goals:
+            named = tr("goal {goal:g}").format(goal=goal)
             keys.append(PlotKey(name=named, colour=self.theme.colour("good"), style=DASHES))
         return [*keys, *self._area_keys()]
 
@@ -301,9 +301,10 @@ class PosChart(Plot):
         contents, names = self._contents, self._names_of_lanes()
         for lane in names:
             run = self._run_of(lane)
-            has_goal = lane is not self._differing and (run is contents.first or bool(run.marks))
+            goals = [run.goal] if self._has_two_lanes else [*contents.goals]
+            goal = None if lane is self._differing else next(iter(goals), None)
             lane.show_guided(run.guided_steps)
-            lane.show_levels(self.range.high, contents.goal if has_goal else None)
+            lane.show_levels(self.range.high, goal)
             lane.show_curves(self._curves_of(lane))
         self._track.show_marks(contents.first.marks)
         arrangement = (self.range, bool(contents.first.marks), names)

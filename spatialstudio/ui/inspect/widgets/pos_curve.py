@@ -63,11 +63,13 @@ class TimeLine:
         name: Label of the run.
         curves: One for each relation.
         marks: What guidance did, on the steps on which it was due.
+        goal: PoS at which guidance pauses, (0.5, 1]; None without guidance.
     """
 
     name: str
     curves: tuple[PosCurve, ...] = ()
     marks: tuple[GuidanceMark, ...] = ()
+    goal: float | None = None
 
     @property
     def guided_steps(self) -> tuple[int, ...]:
@@ -92,7 +94,6 @@ class TimeContents:
         second: The second run; None for none.
         differences: First minus second, one curve for each common relation.
         step_count: Total number of steps; 0 for no run.
-        goal: PoS at which guidance pauses, (0.5, 1]; None without guidance.
         reading: Description of when within a guided step, and on which chosen layers, PoS was
             read; empty where it was read once on the layers of guidance.
     """
@@ -101,5 +102,11 @@ class TimeContents:
     second: TimeLine | None = None
     differences: tuple[PosCurve, ...] = ()
     step_count: int = 0
-    goal: float | None = None
     reading: str = ""
+
+    @property
+    def goals(self) -> tuple[float, ...]:
+        """The different goals of both runs."""
+        lines = (self.first, self.second)
+        goals = (line.goal for line in lines if line is not None and line.goal is not None)
+        return tuple(dict.fromkeys(goals))

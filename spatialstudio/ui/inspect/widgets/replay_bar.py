@@ -251,8 +251,8 @@ class StepScrubber(QSlider):
         )
         at = event.position().toPoint()
         if event.button() is Qt.MouseButton.LeftButton and not handle.contains(at):
-            room, place = self.width() - handle.width(), at.x() - handle.width() // 2
-            last = self.maximum()
+            place = at.x() - (handle.center().x() - handle.left())  # as Qt's own hit test
+            room, last = self.width() - handle.width(), self.maximum()
             self.setValue(QStyle.sliderValueFromPosition(self.minimum(), last, place, room))
         super().mousePressEvent(event)
 

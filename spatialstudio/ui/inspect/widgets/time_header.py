@@ -87,8 +87,8 @@ class CurveLegend(PaintedWidget):
         if contents.second is not None:
             colour = legend_colour(contents.second, self._theme)
             entries.append((contents.second.name, colour, dashed))
-        if contents.goal is not None:
-            text = tr("goal {goal:g}").format(goal=contents.goal)
+        for goal in contents.goals:
+            text = tr("goal {goal:g}").format(goal=goal)
             entries.append((text, self._theme.colour("good"), dashed))
         muted = self._theme.colour("muted")
         entries += [(text, muted, Qt.PenStyle.NoPen) for text in areas_in_words(contents)]
@@ -114,7 +114,7 @@ def _named_by(contents: TimeContents) -> tuple[object, ...]:
         for line in (contents.first, contents.second)
         if line is not None
     ]
-    return (curves, contents.goal, contents.reading, areas_in_words(contents))
+    return (curves, contents.goals, contents.reading, areas_in_words(contents))
 
 
 def _swatch(style: Qt.PenStyle) -> float:

@@ -35,11 +35,11 @@ CONTENTS = TimeContents(
             GuidanceMark(step=0, loss=0.9, step_size=5.0, passes=2, clipped=1),
             GuidanceMark(step=1, loss=None, step_size=None, passes=0),
         ),
+        goal=0.9,
     ),
     second=TimeLine(name="Baseline", curves=(PosCurve(NAME, 1, ((0, 0.4), (10, 0.4))),)),
     differences=(PosCurve(NAME, 2, ((0, -0.4), (10, 0.6))),),
     step_count=11,
-    goal=0.9,
 )
 
 
@@ -88,9 +88,11 @@ def test_a_lane_shows_the_guidance_of_its_own_run(chart, monkeypatch):
     assert chart._upper._guided_steps == (0,)
     assert chart._lower._guided_steps == ()
     marks = (GuidanceMark(step=2, loss=0.5, step_size=1.0, passes=1),)
-    chart.show_contents(replace(CONTENTS, second=replace(CONTENTS.second, marks=marks)))
+    guided = replace(CONTENTS.second, marks=marks, goal=0.8)
+    chart.show_contents(replace(CONTENTS, second=guided))
     assert chart._lower._guided_steps == (2,)
-    assert goals == [None, CONTENTS.goal]
+    assert goals == [None, 0.8]
+    assert [key.name for key in legend_of(chart) if "goal" in key.name] == ["goal 0.9", "goal 0.8"]
 
 
 def test_the_legend_names_only_areas_that_are_drawn(chart):

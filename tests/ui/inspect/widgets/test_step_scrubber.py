@@ -26,6 +26,22 @@ def test_a_click_goes_to_the_step_under_it(qtbot, scrubber, share):
     assert scrubber.value() == pytest.approx(49 * share, abs=1.5)
 
 
+@pytest.mark.parametrize("handle", [13, 14])
+def test_no_click_goes_past_the_nearest_step(qtbot, scrubber, handle):
+    scrubber.setStyleSheet(
+        "QSlider::groove { height: 4px; } "
+        f"QSlider::handle {{ width: {handle}px; height: {handle}px; }}"
+    )
+    scrubber.set_step_count(11)
+    scrubber.resize(300, 30)
+    scrubber.show()
+    for x in range(scrubber.width()):
+        scrubber.show_step(5)
+        qtbot.mouseClick(scrubber, Qt.MouseButton.LeftButton, pos=QPoint(x, 15))
+        exact = 10 * (x - handle / 2) / (300 - handle)
+        assert abs(scrubber.value() - min(max(exact, 0), 10)) < 0.6, x
+
+
 def test_shift_goes_five_steps(qtbot, scrubber):
     qtbot.keyClick(scrubber, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert scrubber.value() == 5
