@@ -115,8 +115,9 @@ def selection_in_words(shown: int, members: int) -> str:
         words = tr("{runs} selected; rating, tags and note apply to all of them")
         return words.format(runs=runs_in_words(shown))
     words = tr(
-        "{runs} in the selection, with those of closed stacks: export takes all of them, study and "
-        "metrics also the rest of a sweep; rating, tags and note apply to {shown}"
+        "{runs} in the selection, with those of closed stacks: export, study and metrics take all "
+        "of them, for one tile of a sweep study and metrics take the whole sweep; rating, tags and "
+        "note apply to {shown}"
     )
     ends = tr("the run shown") if shown == 1 else tr("the {count} shown").format(count=shown)
     return words.format(runs=runs_in_words(members), shown=ends)

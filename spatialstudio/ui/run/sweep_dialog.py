@@ -128,6 +128,7 @@ class SweepDialog(QDialog):
         self._rows = AxisFields(tr("Rows"), fields, suggest, changed, can_be_none=True)
         self._cost = TextLabel(tone=Tone.MUTED)
         self._cost.setAccessibleName(tr("Estimate"))
+        self._cost.setToolTip(tr("Total time, and largest memory of a picture"))
         self._draw = push_button("", self.asked, kind="primary")
         self._draw.setDefault(True)
         self._lay_out()

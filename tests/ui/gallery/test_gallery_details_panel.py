@@ -46,10 +46,10 @@ def test_t_writes_tags_and_return_goes_back_to_the_grid(qtbot, drawn, panel, det
 
 def test_tags_of_several_runs_keep_the_tags_of_each(qtbot, drawn, panel, details, studio):
     panel.grid.setFocus()
-    assert any("export takes all of them" in text for text in texts(details))
+    assert any("export, study and metrics take all of them" in text for text in texts(details))
     qtbot.keyClick(panel.grid, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: len(panel.grid._keys) == 2)
-    assert not any("export takes all of them" in text for text in texts(details))
+    assert not any("export, study and metrics take all of them" in text for text in texts(details))
     qtbot.keyClick(panel.grid, Qt.Key.Key_T)
     tags = field(details, "Tags")
     qtbot.keyClicks(tags, "own")

@@ -59,7 +59,9 @@ class GenerateFooter(QWidget):
     def __init__(self, theme: Theme, variants: tuple[QAction, ...]) -> None:
         super().__init__()
         self._estimate = TextLabel(tone=Tone.MUTED, small=True)
-        self._estimate.setToolTip(tr("Time, largest memory and guidance of the next picture"))
+        self._estimate.setToolTip(
+            tr("Total time, largest memory and guidance of the pictures to generate")
+        )
         self._estimate.setAccessibleName(tr("Estimate"))
         self._offer = push_button("", self.offer_picked, kind="quiet")
         self._generate = FixedWidthButton(tr("Generate"), tr("Add to queue"))
