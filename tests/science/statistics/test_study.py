@@ -61,7 +61,7 @@ def test_intervals_of_metrics_within_zero_and_one_are_cut(runs):
     for factor, within in ((1, (0, 1)), (10, None)):
         scored = [
             replace(run, values={**run.values, "own": factor * score})
-            for run, score in zip(runs, (1.0, 0.6, 1.0, 0.4, 0.5), strict=True)
+            for run, score in zip(runs, (1.0, 1.0, 1.0, 0.2, 0.9), strict=True)
         ]
         plain, _ = make_study(scored, measures=("own",)).groups
         values = [run.values["own"] for run in plain_runs(scored)]
