@@ -26,20 +26,22 @@ def test_a_click_goes_to_the_step_under_it(qtbot, scrubber, share):
     assert scrubber.value() == pytest.approx(49 * share, abs=1.5)
 
 
-@pytest.mark.parametrize("handle", [13, 14])
-def test_no_click_goes_past_the_nearest_step(qtbot, scrubber, handle):
-    scrubber.setStyleSheet(
-        "QSlider::groove { height: 4px; } "
-        f"QSlider::handle {{ width: {handle}px; height: {handle}px; }}"
-    )
-    scrubber.set_step_count(11)
-    scrubber.resize(300, 30)
+HANDLE = 14
+STYLE = f"""QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; }}
+QSlider::handle:horizontal {{ border: 2px solid; width: {HANDLE - 4}px; margin: -5px 0; }}"""
+
+
+@pytest.mark.parametrize("count", [5, 21])
+def test_no_click_goes_past_the_nearest_step(qtbot, scrubber, count):
+    scrubber.setStyleSheet(STYLE)
+    scrubber.set_step_count(count)
+    scrubber.resize(600, 30)
     scrubber.show()
     for x in range(scrubber.width()):
-        scrubber.show_step(5)
+        scrubber.show_step(0)
         qtbot.mouseClick(scrubber, Qt.MouseButton.LeftButton, pos=QPoint(x, 15))
-        exact = 10 * (x - handle / 2) / (300 - handle)
-        assert abs(scrubber.value() - min(max(exact, 0), 10)) < 0.6, x
+        exact = (count - 1) * (x - HANDLE / 2) / (scrubber.width() - HANDLE)
+        assert abs(scrubber.value() - min(max(exact, 0), count - 1)) < 0.6, x
 
 
 def test_shift_goes_five_steps(qtbot, scrubber):
