@@ -25,6 +25,7 @@ from spatialstudio.domain.derived_requests import is_search
 from spatialstudio.domain.errors import Cancelled, ErrorReport, Obstacle
 from spatialstudio.domain.generation import UNGUIDED, GenerationRequest, GenerationStarted
 from spatialstudio.science.guidance.methods import has_work
+from spatialstudio.science.scenes.consistency import contradictions_of
 
 DEPTH_IS_LEFT_ALONE = (
     "This guidance method does not act on depth relations. Use --guidance layout, or --search 8 to "
@@ -95,7 +96,8 @@ def drawn_request(studio: Studio, options: argparse.Namespace) -> GenerationRequ
         RequestError: The method does not suit the model, or a place does not fit the prompt.
         ModelNotFound: The model, or one of the judge set, is not installed.
     """
-    studio.use_scene(studio.parse_for_model(options.prompt, options.model))
+    scene = studio.parse_for_model(options.prompt, options.model)
+    studio.session.set_scene(scene, contradictions_of(scene))  # the window keeps its own draft
     plain = studio.new_request(
         model_id=options.model, seed=options.seed, steps=options.steps, guided=False
     )

@@ -39,6 +39,7 @@ from spatialstudio.domain.refinement import (
     Refinement,
     RefineRules,
 )
+from spatialstudio.science.scenes.consistency import contradictions_of
 
 
 def refine(options: argparse.Namespace, open_studio: OpenStudio) -> int:
@@ -83,7 +84,8 @@ def _refinement(options: argparse.Namespace, studio: Studio) -> Refinement:
 
 
 def _of_prompt(options: argparse.Namespace, studio: Studio) -> Refinement:
-    studio.use_scene(studio.parse_for_model(options.prompt, options.model))
+    scene = studio.parse_for_model(options.prompt, options.model)
+    studio.session.set_scene(scene, contradictions_of(scene))  # the window keeps its own draft
     plain = studio.new_request(
         model_id=options.model, seed=options.seed, steps=options.steps, guided=False
     )

@@ -85,6 +85,13 @@ def test_pictures_in_the_folder_are_not_drawn_again(sweep, tmp_path):
     assert pictures == 6
 
 
+def test_the_window_keeps_its_own_prompt(terminal, tmp_path):
+    drafts = StudioPaths.within(tmp_path).settings / "draft.json"
+    for words in (("generate", PROMPT), ("sweep", PROMPT, "--seeds", "0-1")):
+        assert terminal(*words, "--out", tmp_path / "other").code == 0
+        assert not drafts.exists()
+
+
 def test_a_stopped_sweep_says_how_many_pictures_there_are(terminal, registry, tmp_path):
     words = ("sweep", PROMPT, "--out", tmp_path / "study", "--seeds")
     assert terminal(*words, "0-1").code == 0
