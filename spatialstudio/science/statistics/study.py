@@ -382,9 +382,7 @@ def make_study(
     counted = each_recipe_once(runs, _number_count)
     varied = varied_settings(counted)
     chosen = tuple(by) or tuple(name for name in varied if name not in REPEATED)
-    members: dict[Key, list[StudyRun]] = defaultdict(list)
-    for run in counted:
-        members[tuple(run.settings.get(name) for name in chosen)].append(run)
+    members = _grouped(counted, varied, chosen)
     keys = sorted(members, key=lambda key: [_order(value) for value in key])
     bases = _matching(keys, chosen, reference or {})
     shared = [place for place, name in enumerate(chosen) if name not in (reference or chosen)]
@@ -404,6 +402,16 @@ def make_study(
         groups=_corrected(groups),
         reference=_common(chosen, bases),
     )
+
+
+def _grouped(
+    runs: Sequence[StudyRun], varied: Sequence[str], by: Sequence[str]
+) -> Mapping[Key, list[StudyRun]]:
+    """Return the runs of each group, ordered by settings: bootstraps depend on the order."""
+    members: dict[Key, list[StudyRun]] = defaultdict(list)
+    for run in sorted(runs, key=lambda run: [_order(run.settings.get(name)) for name in varied]):
+        members[tuple(run.settings.get(name) for name in by)].append(run)
+    return members
 
 
 def each_recipe_once(
