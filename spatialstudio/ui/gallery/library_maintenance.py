@@ -101,8 +101,8 @@ class LibraryMaintenance(QObject):
         self._background_jobs.run(tr("Verifying runs"), work, tell)
 
     def _judge(self) -> None:
-        """Judge the target runs by the chosen judge set; an error affects only its run."""
-        targets, studio = self._exporting.targets, self._context.studio
+        """Judge the selected runs by the chosen judge set; an error affects only its run."""
+        targets, studio = self._exporting.members, self._context.studio
 
         def work(progress: Progress) -> Mapping[Path, Evaluation | StudioError]:
             results: dict[Path, Evaluation | StudioError] = {}

@@ -223,22 +223,24 @@ def test_selected_runs_are_judged_by_the_chosen_set_without_drawing(qtbot, drawn
     before = contents(path)
     engine.jobs.clear()
     trigger(drawn, commands.JUDGE_STORED)
-    qtbot.waitUntil(lambda: bool(engine.jobs))
     error = ErrorReport(title="Judging", message="The detector failed.", hint="Try another.")
-    engine._report(JobFailed(request_id=engine.jobs[0].job_id, error=error))
-    qtbot.waitUntil(lambda: "0 runs judged, 1 with errors." in told(drawn))
+    for number in range(2):  # the closed stack of the run and its baseline
+        qtbot.waitUntil(lambda number=number: len(engine.jobs) > number)
+        engine._report(JobFailed(request_id=engine.jobs[number].job_id, error=error))
+    qtbot.waitUntil(lambda: "0 runs judged, 2 with errors." in told(drawn))
     assert contents(path) == before  # a run that cannot be judged keeps its verdicts
     evaluation = RunFiles().load(path)[0].evaluation
     used = UsedJudgeSet(id="stickers", models={"detector": "sticker-segmenter"})
     engine.jobs.clear()
     trigger(drawn, commands.JUDGE_STORED)
-    qtbot.waitUntil(lambda: bool(engine.jobs))
-    (job,) = engine.jobs
-    assert isinstance(job, EvaluateJob)
-    assert job.judges.detector_id == "sticker-segmenter"
     judged = replace(evaluation, judge_set=used)
-    engine._report(PictureJudged(request_id=job.job_id, evaluation=judged))
-    qtbot.waitUntil(lambda: "1 run judged." in told(drawn))
+    for number in range(2):
+        qtbot.waitUntil(lambda number=number: len(engine.jobs) > number)
+        job = engine.jobs[number]
+        assert isinstance(job, EvaluateJob)
+        assert job.judges.detector_id == "sticker-segmenter"
+        engine._report(PictureJudged(request_id=job.job_id, evaluation=judged))
+    qtbot.waitUntil(lambda: "2 runs judged." in told(drawn))
     assert RunFiles().load(path)[0].evaluation.judge_set == used
 
 
