@@ -1,5 +1,7 @@
 """Opens the figure composer, draws its previews in the background, and saves its results."""
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -106,9 +108,8 @@ class FigureComposing(QObject):
         if len(chosen) == 1 and chosen[0] in by_path:
             chosen += self._baseline_of(chosen[0])
         offered = dict.fromkeys((*chosen, *self._exporting.members, *others[:MOST_OFFERED]))
-        labels = {
-            str(path): _label(by_path[path]) if path in by_path else path.stem for path in offered
-        }
+        known = _labels([by_path[path] for path in offered if path in by_path])
+        labels = {str(path): known.get(path, path.stem) for path in offered}
         return labels, tuple(map(str, chosen))
 
     def _baseline_of(self, path: Path) -> list[Path]:
@@ -246,6 +247,14 @@ class FigureComposing(QObject):
         self._dialog = self._waiting = None
 
 
+def _labels(entries: Sequence[LibraryEntry]) -> dict[Path, str]:
+    """Name runs by their settings; those of equal settings also by their time."""
+    labels = {entry.path: _label(entry) for entry in entries}
+    counts = Counter(labels.values())
+    times = {entry.path: f", {entry.summary.created:%Y-%m-%d %H:%M:%S} UTC" for entry in entries}
+    return {path: text + times[path] * (counts[text] > 1) for path, text in labels.items()}
+
+
 def _label(entry: LibraryEntry) -> str:
     summary = entry.summary
     held = tr("baseline")
@@ -253,11 +262,5 @@ def _label(entry: LibraryEntry) -> str:
         held = f"{summary.method_id} {summary.strength:g}"
     if summary.is_left_unguided:
         held = tr("{held}, not needed").format(held=held)
-    words = tr("{held}, seed {seed}, {steps} steps, {model}, {created} UTC")
-    return words.format(
-        held=held,
-        seed=summary.seed,
-        steps=summary.steps,
-        model=summary.model_id,
-        created=f"{summary.created:%Y-%m-%d %H:%M:%S}",
-    )
+    words = tr("{held}, seed {seed}, {steps} steps, {model}")
+    return words.format(held=held, seed=summary.seed, steps=summary.steps, model=summary.model_id)

@@ -106,10 +106,16 @@ class CheckList(QListWidget):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """Return the height of rows of one line, up to ``ROWS_SHOWN``."""
-        rows = min(max(self.count(), 1), ROWS_SHOWN)
-        height = max(self.sizeHintForRow(0), em(1.6))
-        return QSize(em(12), rows * height + 2 * self.frameWidth() + em(0.4))
+        """Return the height of all rows, at most that of ``ROWS_SHOWN`` rows of one line."""
+        line = max(self.sizeHintForRow(0), em(1.6))
+        rows = sum(self.visualItemRect(self.item(place)).height() for place in range(self.count()))
+        height = min(max(rows, min(max(self.count(), 1), ROWS_SHOWN) * line), ROWS_SHOWN * line)
+        return QSize(em(12), height + 2 * self.frameWidth() + em(0.4))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()  # rows wrap at another width
 
 
 class FigureView(QWidget):

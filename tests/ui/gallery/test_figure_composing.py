@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from PySide6.QtCore import Qt
@@ -25,12 +26,16 @@ from spatialstudio.domain.attention import Moment
 from spatialstudio.domain.errors import SettingsError
 from spatialstudio.domain.figure_template import SCHEMA_FILE
 from spatialstudio.ui.gallery import commands as commands
+from spatialstudio.ui.gallery.figure_composing import _labels
 from spatialstudio.ui.gallery.figure_dialog import CheckList, FigureDialog, steps_of
+from spatialstudio.ui.theme.theme import em
 from spatialstudio.ui.window.workspaces import GALLERY, INSPECT
+from tests.ui.gallery.test_gallery_contents import ENTRY, SUMMARY
 from tests.ui.inspect.test_blocks_panel import files_with
 from tests.ui.scripted_engine import PROMPT
 
 MOST_ACTIONS = 10
+LATER = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 class Hand:
@@ -204,13 +209,30 @@ def test_each_change_is_previewed_and_only_the_newest_change_waits(
     assert drawn == [(1,), (1, 2, 3)]
 
 
-def test_runs_are_told_apart_by_their_settings_and_times(composer):
-    runs = named(composer, CheckList, "Runs")
-    labels = [runs.item(row).text() for row in range(runs.count())]
-    assert len(set(labels)) == len(labels) == 2
-    assert all(
-        re.search(r", 20 steps, .*, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", label) for label in labels
-    )
+def test_runs_of_equal_settings_are_told_apart_by_their_times(tmp_path):
+    summary, paths = replace(SUMMARY, steps=20), [tmp_path / name for name in "abc"]
+    entries = [
+        replace(ENTRY, path=paths[0], summary=summary),
+        replace(ENTRY, path=paths[1], summary=replace(summary, is_left_unguided=True)),
+        replace(ENTRY, path=paths[2], summary=replace(summary, created=LATER)),
+    ]
+    labels = _labels(entries)
+    assert len(set(labels.values())) == len(paths)
+    assert labels[paths[1]].startswith("psg 5, not needed, seed 7, 20 steps")
+    assert [" UTC" in labels[path] for path in paths] == [True, False, True]
+    assert labels[paths[2]].endswith(", 2030-01-02 03:04:05 UTC")
+
+
+def test_a_short_list_of_wrapped_names_shows_all_of_them(qtbot):
+    runs = CheckList("Runs")
+    qtbot.addWidget(runs)
+    name = "layout 100, seed 15, 20 steps, stickers, 2026-11-29 02:54:28 UTC"
+    runs.resize(em(12), em(20))
+    runs.show_choices({"1": name, "2": name}, ())
+    runs.show()
+    qtbot.waitUntil(lambda: runs.visualItemRect(runs.item(0)).height() > runs.sizeHintForRow(0))
+    rows = sum(runs.visualItemRect(runs.item(row)).height() for row in range(2))
+    assert rows <= runs.sizeHint().height() <= rows + em(2)
 
 
 def test_words_scale_and_curves_are_chosen(qtbot, composer):
