@@ -47,6 +47,7 @@ MOMENTS = {
     Moment.BEFORE: ("Before updates", "Attention and PoS before the latent updates"),
     Moment.AFTER: ("After updates", "Attention and PoS after the latent updates"),
 }
+OPEN_RUN_BARS = "The colour bars are those of the open run."
 NOT_STORED = "Only stored runs can be opened by a script."
 NO_MAPS = "This step has no maps."
 COPIED = "Copied. Run the script with the Python environment of Spatial Studio."
@@ -135,7 +136,9 @@ class MapsPanel(Panel):
         maps = maps_at(run, step, selection)
         words = shown_words(run.scene, selection)
         layers, moment = layers_in_words(run, selection), moment_note(run, step, selection)
-        self._note.show_text(" ".join(filter(None, (f"{layers}." if layers else "", moment))))
+        own = self._maps.look.scale is MapScale.PER_MAP and baseline is not None
+        bars = tr(OPEN_RUN_BARS) if own else ""
+        self._note.show_text(" ".join(filter(None, (f"{layers}." if layers else "", moment, bars))))
         self._legend.show_entries(legend_of(run.scene, maps, words, selection))
         reading = shown_relation(run.scene, maps, words)
         self._sentence.show_text(reading.sentence if reading else "")

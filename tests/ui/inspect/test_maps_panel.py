@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QSlider, QToolButton
 from spatialstudio.domain.attention import MapScale, Moment
 from spatialstudio.ui.framework import commands as framework_commands
 from spatialstudio.ui.inspect import commands as inspect_commands
-from spatialstudio.ui.inspect.maps_panel import MapsPanel
+from spatialstudio.ui.inspect.maps_panel import OPEN_RUN_BARS, MapsPanel
 from spatialstudio.ui.stage.widgets.map_legend import MapLegend
 from spatialstudio.ui.widgets.picture_layers import Layer
 
@@ -30,6 +30,10 @@ def said(panel):
     return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
 
 
+def is_said(panel, start):
+    return any(text.startswith(start) for text in said(panel))
+
+
 def test_the_scale_is_printed(qtbot, panel, drawn):
     one = next(each for each in panel.findChildren(QToolButton) if each.text() == "0 to 1")
     qtbot.mouseClick(one, Qt.MouseButton.LeftButton)
@@ -46,11 +50,20 @@ def test_the_scale_is_printed(qtbot, panel, drawn):
 def test_the_reading_is_chosen_and_told(qtbot, panel, drawn, studio):
     studio.session.pick_step(0)
     assert studio.session.run.steps[0].is_guided
-    qtbot.waitUntil(lambda: "Recorded after the step's latent updates." in said(panel))
+    qtbot.waitUntil(lambda: is_said(panel, "Recorded after the step's latent updates."))
     before = next(b for b in panel.findChildren(QToolButton) if b.text() == "Before updates")
     qtbot.mouseClick(before, Qt.MouseButton.LeftButton)
     assert drawn.context.maps.look.moment is Moment.BEFORE
-    qtbot.waitUntil(lambda: "Recorded before the step's latent updates." in said(panel))
+    qtbot.waitUntil(lambda: is_said(panel, "Recorded before the step's latent updates."))
+
+
+def test_colour_bars_of_one_run_are_marked_beside_a_second_one(qtbot, panel, drawn, studio):
+    qtbot.waitUntil(lambda: OPEN_RUN_BARS in panel._note.text())
+    drawn.context.maps.show_look(scale=MapScale.SHARED)
+    qtbot.waitUntil(lambda: OPEN_RUN_BARS not in panel._note.text())
+    drawn.context.maps.show_look(scale=MapScale.PER_MAP)
+    studio.session.set_second_run(None)
+    qtbot.waitUntil(lambda: OPEN_RUN_BARS not in panel._note.text())
 
 
 def test_the_relation_in_sight_is_said_in_words(qtbot, panel, studio):
